@@ -47,6 +47,20 @@ export function* catchUp(table: string, leading?: readonly SqlValue[]): Transact
 }
 
 /**
+ * The same for a read outside of a transaction. False: there is no room for copies, so that rows may be missing; each
+ * of them is in the source, at or behind the marker.
+ */
+export function* catchUpIfRoom(table: string, leading?: readonly SqlValue[]): Transaction<boolean> {
+  try {
+    yield* catchUp(table, leading);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === 'full') return false;
+    throw error;
+  }
+}
+
+/**
  * Rows that wait before they are sorted, more with more leading values: what a copy costs is above all the page that it
  * goes to, and those that share one cost little. A read of everything catches up all that wait.
  */

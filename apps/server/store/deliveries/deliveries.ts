@@ -9,7 +9,7 @@ import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { encodingOf } from './delivery-entries.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
-import { catchUp } from '../database/deferred-index.ts';
+import { catchUp, catchUpIfRoom } from '../database/deferred-index.ts';
 import { isCallable, SharedAcceptance } from './shared-acceptance.ts';
 import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
@@ -77,6 +77,11 @@ function conditionsOf(
       : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
   ];
 }
+
+/** All deliveries that the log by webhook may not have yet, and some that it has. */
+const UNCOPIED_DELIVERIES =
+  '(SELECT webhook_uid, entry_id, outcome, received_at FROM delivery WHERE entry_id >= ' +
+  "(SELECT marker FROM deferred WHERE name = 'delivery_log')) AS uncopied";
 
 export class DeliveryStore {
   private readonly database: Database;
@@ -166,18 +171,17 @@ export class DeliveryStore {
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const matches = [
-      'SELECT entry_id FROM delivery_log WHERE webhook_uid = ?',
-      ...conditions.map((condition) => condition.text),
-    ].join(' AND ');
+    const params = [webhookUid, ...conditions.flatMap((condition) => condition.params)];
+    const matchesIn = (log: string): string =>
+      [`SELECT entry_id FROM ${log} WHERE webhook_uid = ?`, ...conditions.map(({ text }) => text)].join(' AND ');
     const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
     return this.database.longRead(function* () {
-      yield* catchUp('delivery_log', [webhookUid]);
+      const parts = [matchesIn('delivery_log')];
+      if (!(yield* catchUpIfRoom('delivery_log', [webhookUid]))) parts.push(matchesIn(UNCOPIED_DELIVERIES));
       return yield* rows<DeliveryRow>(
-        `SELECT ${columns} FROM (${matches} ORDER BY entry_id DESC LIMIT ?) AS found ` +
+        `SELECT ${columns} FROM (${parts.join(' UNION ')} ORDER BY entry_id DESC LIMIT ?) AS found ` +
           'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
-        webhookUid,
-        ...conditions.flatMap(({ params }) => params),
+        ...parts.flatMap(() => params),
         limit,
       );
     });
