@@ -26,7 +26,7 @@ import { TrafficStore } from '../../apps/server/store/factories/traffic.ts';
 import { snapshotSweep } from '../../apps/server/store/retention/run-sweeps.ts';
 import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
 import { count, meddle, onEachBackend, select, type Stores } from './backends.ts';
-import { sweepAll } from './sweep-runs.ts';
+import { idAt, seedEntries, sweepAll } from './sweep-runs.ts';
 import { arrivalAt, newId, runOf, seedServed, startedBy, unique, type Served, type StartOptions } from './seeds.ts';
 
 const DAY_MS = 86_400_000;
@@ -400,6 +400,29 @@ await onEachBackend('runs that wait as references', (world) => {
       expect(await rowsOfRun(runId)).toBe(1);
       expect(await count(stores, 'delivery WHERE entry_id = ?', entryId)).toBe(1);
     });
+  });
+
+  it('keep their log entries, however much later their own IDs are', async () => {
+    await empty();
+    const served = await seedServed(stores);
+    const old = Date.now() - 30 * DAY_MS;
+    const entries = Array.from({ length: 60 }, (_, n) => ({
+      entryId: idAt(old + n),
+      outcome: 'accepted',
+      receivedAtMs: old + n,
+    }));
+    await seedEntries(stores, served, entries);
+    const [entryId, deliveryId] = [idAt(old - 1), 'kept'];
+    const runs = startedBy(served, { entryId, receivedAtMs: old - 1, deliveryId });
+    const arrival = await arrivalAt(stores, served, { entryId, receivedAtMs: old - 1, runs });
+    await stores.deliveries.acceptOnce({ ...arrival, deliveryId });
+    const left = () => count(stores, 'delivery WHERE webhook_uid = ?', served.webhookUid);
+    await sweepAll(stores, deliverySweep());
+    expect([await left(), await waiting()]).toEqual([51, 1]);
+    const [claim] = await stores.runs.claim('a', 60_000, 1, [newId()]);
+    expect(claim).toMatchObject({ runId: runs[0]?.runId, entryId });
+    await sweepAll(stores, deliverySweep());
+    expect(await left()).toBe(51);
   });
 
   it('leave their snapshot behind, which goes when neither they nor their factory need it', async () => {

@@ -120,8 +120,10 @@ function* scanEntries(
     cutoffMs,
     ENTRIES_PER_SCAN,
   );
-  const targets = found
-    .filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)])
+  const old = found.filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)]);
+  const referred = yield* referredEntries(old.map(({ entry_id: id }) => id));
+  const targets = old
+    .filter(({ entry_id: id }) => !referred.has(id))
     .map(({ entry_id: target, size }): WeightedTarget<string> => ({
       target,
       weight: 1 + Math.floor(size / BYTES_PER_WEIGHT),
@@ -132,6 +134,19 @@ function* scanEntries(
     place: last === undefined ? webhookUid : formatCursor({ webhookUid, entryId: last.entry_id, limits }),
     isOver: false,
   };
+}
+
+/**
+ * Those of these entries, in their order, that a run that waits refers to, and perhaps others. Whatever the ID of the
+ * run: clocks step. A run is stored with the entry that it refers to, so that none refers to these later. Looks at all
+ * that wait, as they have no index by entry: away from acceptances that is cheap.
+ */
+function* referredEntries(entryIds: readonly string[]): Transaction<Set<string>> {
+  const [first, last] = [entryIds[0], entryIds.at(-1)];
+  if (first === undefined || last === undefined) return new Set();
+  const text = 'SELECT entry_id FROM waiting_run WHERE entry_id >= ? AND entry_id <= ?';
+  const found = yield* rows<{ entry_id: string }>(text, first, last);
+  return new Set(found.map(({ entry_id: id }) => id));
 }
 
 /** Runs that a removal makes rows of at most, before the entries that they refer to may go. */
