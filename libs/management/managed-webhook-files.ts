@@ -99,15 +99,15 @@ export function refuseWebhookRotate(webhook: WebhookRecord): EditRefusal {
   return managedInFile(detail, { file: fileOf(webhook), key: 'secretName', editedText: null, secret_name: name });
 }
 
+/** Another value would not stop whoever knows the one of before, where the webhook has an overlap. contract §9.5. */
 export function refuseWebhookDelete(webhook: WebhookRecord): EditRefusal {
   const { secret_name: name } = webhook;
   const path = fileOf(webhook);
-  return managedInFile(`remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`, {
-    file: path,
-    key: null,
-    editedText: null,
-    secret_name: name,
-  });
+  const detail =
+    `remove the file ${path}; to stop deliveries at once, withdraw the grant of the secret ${name} ` +
+    `(millwright secrets grant ${name} --uses none) or delete it (millwright secrets delete ${name} --force), ` +
+    "with --factory if it is the factory's own";
+  return managedInFile(detail, { file: path, key: null, editedText: null, secret_name: name });
 }
 
 /** Whether the secret is in order is checked when the file is applied. */

@@ -232,7 +232,9 @@ describe('a webhook', () => {
       file: 'webhooks/orders.yaml',
       key: null,
       edited_text: null,
-      detail: expect.stringContaining('remove the file webhooks/orders.yaml'),
+      detail: expect.stringMatching(
+        /remove the file webhooks\/orders\.yaml; to stop deliveries at once, .*grant hook --uses none.*delete hook --force/,
+      ),
     });
   });
 

@@ -179,6 +179,8 @@ describe('millwright secrets grant', () => {
       version: 1,
       grants: { factories: '*', uses: ['webhook', 'run'], runs: ['automation/triage', 'environment/build'] },
     });
+    expect((await secrets(['grant', 'granted', '--uses', 'none'])).out).toBe('granted: for nothing in all factories\n');
+    await secrets(['grant', 'granted', '--uses', 'webhook,run']);
     expect((await secrets(['grant', 'granted', '--runs', '*'])).out).toContain('run (requests too)');
     expect((await secrets(['grant', 'granted', '--hosts', 'git.example,*.example:8443'])).out).toContain(
       ', to git.example, *.example:8443\n',

@@ -115,7 +115,7 @@ const grant = apiVerb({
   ],
   positionals: [1, 1],
   options: {
-    uses: { type: 'string', value: USES.join(','), help: 'what it may be used for, separated by commas' },
+    uses: { type: 'string', value: USES.join(','), help: 'what it may be used for, separated by commas, or none' },
     factories: {
       type: 'string',
       value: '*|FACTORY,…',
@@ -215,9 +215,10 @@ function checkedValue(value: string, { output }: Calling): string {
 }
 
 function usesOf(text: string): Use[] {
+  if (text === 'none') return [];
   const uses = [...new Set(text.split(','))];
   if (uses.every((use): use is Use => USES.some((known) => known === use))) return uses;
-  throw new UsageError(`--uses takes ${USES.join(', ')}, separated by commas`);
+  throw new UsageError(`--uses takes ${USES.join(', ')}, separated by commas, or none`);
 }
 
 async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string[]> {

@@ -31,7 +31,7 @@ function RemoveFile({ factory, seen: { body: webhook }, onClose }: DialogProps) 
               <UntrustedText>{file ?? `webhooks/${slug}.yaml`}</UntrustedText>
             </span>{' '}
             is: remove it{sourceKindOf(factory.source).hasCommits ? ' and commit that' : ''}, and the next sync deletes
-            the webhook. To stop deliveries at once, give another value to its secret{' '}
+            the webhook. To stop deliveries at once, withdraw the grant of its secret or delete it:{' '}
             <SecretPlace factoryUid={factory.uid} webhook={webhook} />.
           </Text>
         </Alert>
