@@ -1,7 +1,7 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract §2, §5, §9. */
 import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
+import type { Grants, NewValue } from '../../apps/server/store/secrets/secrets.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -271,6 +271,47 @@ await onEachBackend('definitions', (world) => {
       expect(await stores.secrets.find('team', secretName)).toMatchObject({
         version: 1,
         grants: { uses: ['webhook'] },
+      });
+    });
+
+    describe('that a webhook waits for', () => {
+      const unfit = {
+        ...sealing('short'),
+        usableFor: { token: false, url_token: false, signature: false, standard_webhooks: false },
+      };
+      const refusalOf = (owner: string, name: string, wanted: { value?: NewValue; grants?: Partial<Grants> }) =>
+        stores.secrets.put({ id: newId(), owner, name, ...wanted }, undefined).then(
+          () => 'stored',
+          (error: unknown) =>
+            error instanceof UnusableSecretError ? error.users.map((user) => user.webhookUid) : error,
+        );
+
+      it('take no such value once they were deleted, nor for a factory of its own', async () => {
+        const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+        expect(await refusalOf(factoryUid, secretName, { value: unfit })).toEqual([webhookUid]);
+        await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
+        await stores.definitions.rebindSecrets(factoryUid, fence);
+        expect(await refusalOf('team', secretName, { value: unfit })).toEqual([webhookUid]);
+        expect(await stores.secrets.find('team', secretName)).toBeUndefined();
+        expect(await refusalOf('team', secretName, { value: unfit, grants: { uses: ['run'] } })).toBe('stored');
+      });
+
+      it('are not granted to it with such a value, neither one nor after the other', async () => {
+        const { webhookUid, secretName } = await seedServed(stores);
+        const put = (wanted: { value?: NewValue; grants?: Partial<Grants> }) => refusalOf('team', secretName, wanted);
+        expect(await put({ grants: { uses: [] } })).toBe('stored');
+        expect(await put({ value: unfit, grants: { uses: ['webhook'] } })).toEqual([webhookUid]);
+        expect(await put({ value: unfit })).toBe('stored');
+        expect(await put({ grants: { uses: ['webhook'] } })).toEqual([webhookUid]);
+        expect(await put({ value: sealing('value') })).toBe('stored');
+        expect(await put({ grants: { uses: ['webhook'] } })).toBe('stored');
+      });
+
+      it('are nothing to those that have one of their factory', async () => {
+        const { factoryUid, secretName } = await seedServed(stores);
+        await put(factoryUid, secretName, 'own');
+        await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
+        expect(await refusalOf('team', secretName, { value: unfit })).toBe('stored');
       });
     });
 

@@ -74,6 +74,25 @@ await onEachBackend('references to secrets', (world) => {
     for (const name of [hook, run, git, forge]) expect(await usedBy('team', name)).toEqual([]);
   });
 
+  it('are webhooks by name, too, as long as they have none', async () => {
+    const { stores } = world;
+    const { uid, fence } = await seedFactory(stores);
+    const name = unique('HOOK_');
+    await put('team', name, { factories: '*', uses: ['webhook'] });
+    await apply(stores, uid, fence, [webhookOf(unique('wh_'), 'orders', name)]);
+    await stores.secrets.remove({ owner: 'team', name, force: true }, undefined);
+    await put('team', name, { factories: [], uses: ['webhook'] });
+    expect(await usedBy('team', name)).toEqual([]);
+    await put('team', name, { factories: [uid] });
+    expect(await usedBy('team', name)).toEqual([`webhook orders of ${uid}`]);
+    await stores.definitions.rebindSecrets(uid, fence);
+    expect(await usedBy('team', name)).toEqual([`webhook orders of ${uid}`]);
+    await put('team', name, { factories: [] });
+    await stores.factories.remove(uid);
+    await put('team', name, { factories: '*' });
+    expect(await usedBy('team', name)).toEqual([]);
+  });
+
   it.each([
     { team: { factories: '*', uses: ['run'] }, own: undefined, meant: 'team', why: 'it is the only one' },
     { team: { factories: '*', uses: ['run'] }, own: ['run'], meant: 'own', why: "a factory's own comes first" },

@@ -232,6 +232,24 @@ describe('millwright secrets list and delete', () => {
     expect((await test.api('GET', '/secrets/orders-hook')).status).toBe(404);
   });
 
+  it('lets one that was deleted come back only with a value that its webhooks can use', async () => {
+    expect(await secrets(['set', 'orders-hook'], { stdin: 'hunter2' })).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('/value: webhook orders cannot use it'),
+    });
+    expect(await secrets(['set', 'orders-hook'], { stdin: VALUE })).toMatchObject({
+      code: 0,
+      out: 'orders-hook: version 1 is set; used by 1 webhook: orders\n',
+    });
+    await secrets(['grant', 'orders-hook', '--uses', 'none']);
+    await secrets(['set', 'orders-hook'], { stdin: 'hunter2' });
+    expect(await secrets(['grant', 'orders-hook', '--uses', 'webhook'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('/grants/uses: webhook orders cannot use it'),
+    });
+  });
+
   it('says what there is when the second word is missing', async () => {
     expect(await secrets([])).toMatchObject({
       code: 64,

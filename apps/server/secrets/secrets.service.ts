@@ -80,7 +80,7 @@ export class SecretService {
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
     const { secret } = await this.store
       .put({ id: this.ids.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by))
-      .catch(refuseUnfit);
+      .catch(refuseUnfit(value === undefined ? '/grants/uses' : '/value'));
     await this.publish(await this.definitions.factoriesNaming(name));
     return this.toItem(secret);
   }
@@ -219,15 +219,17 @@ function hostProblems(hosts: HostGrant | undefined): MemberError[] {
   );
 }
 
-function refuseUnfit(error: unknown): never {
-  if (!(error instanceof UnusableSecretError)) throw error;
-  const errors = error.users.map((user) => ({
-    pointer: '/value',
-    message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}`,
-  }));
-  throw new RefusalError('invalid_request', 'a webhook that uses this secret could not authenticate with the value', {
-    errors,
-  });
+/** Whether it is the value that is new, or who is given it. */
+function refuseUnfit(pointer: '/value' | '/grants/uses'): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof UnusableSecretError)) throw error;
+    const errors = error.users.map((user) => ({
+      pointer,
+      message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}`,
+    }));
+    const detail = 'a webhook that uses this secret could not authenticate with the value';
+    throw new RefusalError('invalid_request', detail, { errors });
+  };
 }
 
 function requirementOf({ authMode, signatureScheme }: SecretUser): string {

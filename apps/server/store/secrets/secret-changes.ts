@@ -7,7 +7,7 @@ import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import { LostRaceError } from '../database/store-errors.ts';
 import { sealingKey } from './master-keys.ts';
 import { SECRET, SECRET_VALUE } from './secret.entities.ts';
-import { referencesTo } from './secret-references.ts';
+import { referencesTo, webhooksToBind } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
 import { bumpServing } from '../serving/serving.ts';
@@ -24,8 +24,8 @@ export class UnusableSecretError extends Error {
 }
 
 /**
- * Creates or changes. A value that a webhook in use could not authenticate with throws UnusableSecretError; a webhook
- * that loses its grant refuses everything from the commit on.
+ * Creates or changes. A value that a webhook could not authenticate with, one that has it or one that will be bound to
+ * it next, throws UnusableSecretError; a webhook that loses its grant refuses everything from the commit on.
  */
 export function* putSecret(
   wanted: WantedSecret,
@@ -36,13 +36,16 @@ export function* putSecret(
   if (existing === undefined) yield* create(wanted, nowMs);
   const before = existing ?? (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
   const users = existing === undefined ? [] : yield* webhooksUsing(existing.id);
+  const gained = yield* webhooksToBind({ ...before, grants: mergedGrants(before, wanted.grants) });
   if (wanted.value !== undefined) {
-    refuseUnusable(wanted.value, users);
+    refuseUnusable(wanted.value.usableFor, [...users, ...gained]);
     yield* addVersion(before.id, before.version + 1, wanted.value, nowMs);
     yield* deleteUnboundValues();
   }
-  if (wanted.grants !== undefined && existing !== undefined)
+  if (wanted.grants !== undefined && existing !== undefined) {
+    if (wanted.value === undefined) refuseUnusable(existing.usableFor, gained);
     yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
+  }
   const secret = (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
   if (existing === undefined || wanted.value !== undefined || wanted.grants !== undefined)
     yield* audit(by, changeOf(wanted, secret, existing === undefined));
@@ -127,9 +130,10 @@ export function* deleteSecretsOf(owner: string): Transaction<void> {
   yield* change('DELETE FROM secret WHERE owner = ?', owner);
 }
 
-function refuseUnusable({ usableFor }: NewValue, users: readonly SecretUser[]): void {
+function refuseUnusable(usableFor: NewValue['usableFor'] | undefined, users: readonly SecretUser[]): void {
   const unfit = users.filter(
     ({ authMode, signatureScheme }) =>
+      usableFor !== undefined &&
       !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
   );
   if (unfit.length > 0) throw new UnusableSecretError(unfit);

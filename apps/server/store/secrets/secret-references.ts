@@ -5,7 +5,8 @@
 import type { SourceSettings } from '#reconcile';
 import type { AgentIdentitySettings, AmbientAgentConfig } from '#agents';
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
-import type { Secret, SecretUsage } from './secrets.ts';
+import { toSecretUser, USER_COLUMNS, type SecretUserRow } from './secret-rows.ts';
+import type { Secret, SecretUsage, SecretUser } from './secrets.ts';
 import { placeholders, rows, type Transaction } from '../database/transactions.ts';
 
 /**
@@ -38,31 +39,70 @@ const LISTS_SECRETS = `LIKE '%"secrets":[%'`;
 const NAMES_CREDENTIAL = `LIKE '%"credentialSecret":"%'`;
 
 /**
- * References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its
- * name means where it stands.
+ * References to each of these secrets, by its ID. Webhooks count by what they are bound to; those that are bound to
+ * none, and everything else, by what its name means where it stands.
  */
 export function* referencesTo(secrets: readonly Secret[]): Transaction<Map<string, SecretReference[]>> {
   const found = new Map(secrets.map(({ id }) => [id, [] as SecretReference[]]));
   if (secrets.length === 0) return found;
-  for (const { secretId, reference } of yield* boundWebhooks(secrets)) found.get(secretId)?.push(reference);
+  const webhooks = yield* webhookReferences(secrets); // in one statement: a sync may bind one meanwhile
   const own = yield* ownUses(secrets);
-  for (const { name, use, reference } of yield* namings(secrets)) {
+  const waiting: Naming[] = [];
+  for (const { secretId, name, reference } of webhooks)
+    if (secretId === null) waiting.push({ name, use: 'webhook', reference });
+    else found.get(secretId)?.push(reference);
+  for (const { name, use, reference } of [...waiting, ...(yield* namings(secrets))]) {
     const meant = secrets.find((secret) => secret.name === name && isMeant(secret, reference.factoryUid, use, own));
     if (meant !== undefined) addOnce(found.get(meant.id) ?? [], reference);
   }
   return found;
 }
 
-function* boundWebhooks(secrets: readonly Secret[]): Transaction<{ secretId: string; reference: SecretReference }[]> {
-  const bound = yield* rows<{ secret_id: string; uid: string; factory_uid: string; slug: string }>(
-    'SELECT secret_id, uid, factory_uid, slug FROM webhook ' +
-      `WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
+/** Live webhooks that are bound to one of these secrets, and those that are bound to none and name one. */
+function* webhookReferences(
+  secrets: readonly Secret[],
+): Transaction<{ secretId: string | null; name: string; reference: SecretReference }[]> {
+  const found = yield* rows<WebhookReferenceRow>(
+    'SELECT secret_id, secret_name, uid, factory_uid, slug FROM webhook ' +
+      `WHERE (secret_id IN (${placeholders(secrets.length)}) OR (secret_id IS NULL ` +
+      `AND secret_name IN (${placeholders(secrets.length)}))) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
     ...secrets.map(({ id }) => id),
+    ...secrets.map(({ name }) => name),
   );
-  return bound.map(({ secret_id: secretId, uid, factory_uid: factoryUid, slug }) => ({
+  return found.map(({ secret_id: secretId, secret_name: name, uid, factory_uid: factoryUid, slug }) => ({
     secretId,
+    name,
     reference: { kind: 'webhook', factoryUid, slug, webhookUid: uid },
   }));
+}
+
+interface WebhookReferenceRow {
+  secret_id: string | null;
+  secret_name: string;
+  uid: string;
+  factory_uid: string;
+  slug: string;
+}
+
+/**
+ * Live webhooks that are bound to this secret by the next sync: of the team's those without any of that name, of a
+ * factory's own also those that have the team's until then.
+ */
+export function* webhooksToBind(secret: Secret): Transaction<SecretUser[]> {
+  const select = `SELECT ${USER_COLUMNS} FROM webhook WHERE secret_name = ? AND deleted_at IS NULL`;
+  const order = 'ORDER BY factory_uid, slug';
+  const { id, owner, name } = secret;
+  const found =
+    owner === 'team'
+      ? yield* rows<SecretUserRow>(`${select} AND secret_id IS NULL ${order}`, name)
+      : yield* rows<SecretUserRow>(
+          `${select} AND factory_uid = ? AND (secret_id IS NULL OR secret_id <> ?) ${order}`,
+          name,
+          owner,
+          id,
+        );
+  const own = yield* ownUses([secret]);
+  return found.map(toSecretUser).filter(({ factoryUid }) => isMeant(secret, factoryUid, 'webhook', own));
 }
 
 /**

@@ -59,7 +59,8 @@ export function isGranted(
   return uses.includes(use) && (owner === factoryUid || factories === '*' || factories.includes(factoryUid));
 }
 
-interface UserRow {
+/** What a SecretUser is read from. */
+export interface SecretUserRow {
   uid: string;
   factory_uid: string;
   slug: string;
@@ -67,20 +68,25 @@ interface UserRow {
   signature_scheme: string | null;
 }
 
+export const USER_COLUMNS = 'uid, factory_uid, slug, auth_mode, signature_scheme';
+
 /** Live webhooks that are bound to a secret. */
 export function* webhooksUsing(secretId: string): Transaction<SecretUser[]> {
-  const found = yield* rows<UserRow>(
-    'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? ' +
-      'AND deleted_at IS NULL ORDER BY factory_uid, slug',
+  const found = yield* rows<SecretUserRow>(
+    `SELECT ${USER_COLUMNS} FROM webhook WHERE secret_id = ? AND deleted_at IS NULL ORDER BY factory_uid, slug`,
     secretId,
   );
-  return found.map((user) => ({
+  return found.map(toSecretUser);
+}
+
+export function toSecretUser(user: SecretUserRow): SecretUser {
+  return {
     webhookUid: user.uid,
     factoryUid: user.factory_uid,
     webhookSlug: user.slug,
     authMode: user.auth_mode,
     signatureScheme: user.signature_scheme,
-  }));
+  };
 }
 
 function toSecret(found: VersionedRow): Secret {
