@@ -30,6 +30,12 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return meant === undefined ? '' : `${lookAlikeWords(word)}; did you mean ${JSON.stringify(meant)}?`;
 }
 
+/** The suggestion and the way out, of what may be right as it is and only not there: `; did you mean "x"? Else …`. */
+export function didYouMeanOr(word: string, candidates: Iterable<string>, wayOut: string): string {
+  const suggestion = didYouMean(word, candidates);
+  return suggestion === '' ? `; ${wayOut}` : `${suggestion} Else ${wayOut}`;
+}
+
 /**
  * Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions, swaps of neighbours.
  */

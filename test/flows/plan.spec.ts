@@ -637,6 +637,7 @@ describe('millwright plan', () => {
       code: 1,
       out:
         'webhooks/fresh.yaml:1:13: secretName "hook-tokne" is not a team secret; did you mean "hook-token"? ' +
+        'Else create it first, or grant it to this factory ' +
         '[secret-known]\nwebhooks/fresh.yaml:2:1: unknown key "enabld"; did you mean "enabled"? [unknown-key]\n',
     });
     expect(err).toBe('shop: 2 errors; nothing of this would apply\n');

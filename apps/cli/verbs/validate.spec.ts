@@ -97,6 +97,7 @@ describe('millwright validate', () => {
     expect(code).toBe(1);
     expect(out).toBe(
       'webhooks/orders.yaml:1:13: secretName "oders-hook" is not a team secret; did you mean "orders-hook"? ' +
+        'Else create it first, or grant it to this factory ' +
         '[secret-known]\n',
     );
     expect(err).toContain('values of secrets');

@@ -8,7 +8,7 @@ import { isValidName } from '../definition-paths.ts';
 import { mayBeNamedIn } from '../run-grants.ts';
 import { isReservedVariable } from '../run-secrets.ts';
 import type { RuleId } from '../rules/rules.ts';
-import { didYouMean, nearest } from '../suggest.ts';
+import { didYouMean, didYouMeanOr, nearest } from '../suggest.ts';
 import type { AgentDefaults, EnvironmentDefinition } from '../types.ts';
 
 /** A skill of another repository: owner/repo:skill-name or owner/repo:path/to/SKILL.md. */
@@ -84,7 +84,7 @@ export function checkRunSecrets(
     const shown = checkSecretName(check, { path, pointer: at, name, isKnown: runSecrets.has(name) });
     // A name that no secret of a run can have is told of as that
     if (known === undefined || shown === undefined || runSecrets.has(name) || isReservedVariable(name)) continue;
-    const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs of this file';
+    const hint = didYouMeanOr(name, runSecrets, 'create it first, or grant it to this factory for runs of this file');
     report(check, path, at, 'secret-known', `secret ${shown} is not a secret that runs may use${hint}`);
   }
 }

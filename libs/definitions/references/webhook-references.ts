@@ -5,7 +5,7 @@
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 import { checkSecretName, isWritten, report, type Check } from './check.ts';
 import { byCodeUnits } from '../rules/problems.ts';
-import { didYouMean } from '../suggest.ts';
+import { didYouMeanOr } from '../suggest.ts';
 import type { SecretFacts, WebhookDefinition } from '../types.ts';
 
 /** Webhooks of one factory, disabled ones counted. spec: Limits. */
@@ -30,7 +30,7 @@ export function checkWebhookSecret(check: Check, webhook: WebhookDefinition): vo
   if (webhookSecrets === undefined || shown === undefined) return;
   const subject = `secretName ${shown}`;
   if (!isKnown) {
-    const hint = didYouMean(secretName, webhookSecrets.keys()) || '; create it first, or grant it to this factory';
+    const hint = didYouMeanOr(secretName, webhookSecrets.keys(), 'create it first, or grant it to this factory');
     return report(check, path, '/secretName', 'secret-known', `${subject} is not a team secret${hint}`);
   }
   if (!secret.set) return checkUnset(check, webhook, subject);
