@@ -108,6 +108,7 @@ description: Finished builds, one JSON object for each.
 `;
 
 const ENVIRONMENT = `description: What a run finds in its workspace.
+
 # Checked out, each into a folder of its name:
 # repositories: [owner/name]
 # Run in order, inside the sandbox, before the agent starts:

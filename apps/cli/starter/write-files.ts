@@ -1,7 +1,8 @@
 /** Writes the files of a starter repository: all or none, never over existing files, never through links. */
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, realpath } from 'node:fs/promises';
+import { lstat, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../terminal/folders.ts';
 import type { StarterFile } from './starter-files.ts';
 
 /** Why a file cannot be written. */
@@ -53,7 +54,7 @@ async function kindOf(place: string): Promise<'file' | 'folder' | 'link' | 'spec
 
 /** Writes the files; what is there is overwritten only with `over`. Rejects with the file system's error. */
 export async function writeFiles(folder: string, files: readonly StarterFile[], over: boolean): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder);
   // The folder that was named may be a link itself; what lies below it may not.
   const root = await realpath(folder);
   const how =
@@ -63,7 +64,7 @@ export async function writeFiles(folder: string, files: readonly StarterFile[], 
     constants.O_NONBLOCK |
     (over ? constants.O_TRUNC : constants.O_EXCL);
   for (const { path, text } of files) {
-    await mkdir(join(root, dirname(path)), { recursive: true });
+    await makeFolders(join(root, dirname(path)));
     const file = await open(join(root, path), how, 0o644);
     try {
       await file.writeFile(text);

@@ -55,6 +55,11 @@ describe('the starter', () => {
     },
   );
 
+  it('has the layout that fmt gives', async () => {
+    await call(['init'], { cwd: folder });
+    expect(await call(['fmt', '--check'], { cwd: folder })).toMatchObject({ code: 0, out: '' });
+  });
+
   it('holds a webhook, an automation with filter and prompt, an environment, a skill, the next commands', async () => {
     await call(['init'], { cwd: folder });
     expect(written()).toEqual(
@@ -278,6 +283,7 @@ it.each([
   [['init', '--ci', 'jenkins'], '--ci must be one of github, gitlab, gitea, none'],
   [['init', 'a', 'b'], 'takes one DIR at most'],
   [['init', '/dev/null/x'], 'cannot be written (ENOTDIR)'],
+  [['init', '/proc/x/y'], 'the folder /proc/x/y cannot be written (ENOENT)'],
 ])('%j ends with 64', async (argv, message) => {
   expect(await call(argv, { cwd: folder })).toMatchObject({ code: 64, out: '', err: expect.stringContaining(message) });
 });

@@ -1,11 +1,12 @@
 /** `millwright runs artifacts`: what a run has made, and copies of its files in a folder. contract §3.1 (artifacts). */
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ArtifactItem } from '#client';
 import { apiVerb, type Api } from '../connection/api.ts';
 import { CommandError, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { runId } from '../connection/name-resolution.ts';
+import { makeFolders } from '../terminal/folders.ts';
 import { grouped, type Cell } from '../terminal/output.ts';
 
 /** A file may be large and the way to it slow. */
@@ -77,7 +78,7 @@ async function saveAll(api: Api, found: readonly ArtifactItem[], { folder, force
       EXIT.problems,
       there,
     );
-  await writing(folder, () => mkdir(folder, { recursive: true }));
+  await writing(folder, () => makeFolders(folder));
   for (const { uid, path } of copies) {
     const bytes = await api.agent.artifacts.download(uid, { timeout: DOWNLOAD_MS_MAX });
     await writing(path, async () => {
