@@ -167,6 +167,7 @@ describe('a factory', () => {
     ['a slug of 64', { slug: 'a'.repeat(64), source: { kind: 'dashboard' } }, ['/slug']],
     ['git without an address', { slug: 'x', source: { kind: 'git' } }, ['/source/url']],
     ['a directory without a path', { slug: 'x', source: { kind: 'directory' } }, ['/source/path']],
+    ['a relative directory', { slug: 'x', source: { kind: 'directory', path: 'rel/factory' } }, ['/source/path']],
     ['another kind', { slug: 'x', source: { kind: 'svn' } }, ['/source/kind']],
     [
       'every member of a wrong type',

@@ -51,7 +51,7 @@ export const gitKind: SourceKind<GitSource> = {
   toStored: (wanted) => {
     const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
     const { forge, forge_secret: forgeSecret, forge_url: forgeUrl, forge_repository: forgeRepository } = wanted;
-    const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
+    const path = (wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path)) || undefined;
     const feedback = { forge, forgeSecret, forgeApp: wanted.forge_app, forgeUrl, forgeRepository };
     return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret, ...feedback };
   },
