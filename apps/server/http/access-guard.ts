@@ -236,7 +236,11 @@ export class AccessGuard {
         ...answer,
         title: 'The session has ended',
       });
-    return new RefusalError('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
+    const detail =
+      bearerKey(headers.authorization ?? '') === undefined
+        ? 'send an API key: Authorization: Bearer mw_…'
+        : 'the API key that was sent is not known or has ended';
+    return new RefusalError('authentication_required', detail, answer);
   }
 
   /**
