@@ -98,7 +98,10 @@ describe('making a webhook', () => {
     expect(reasonOf(wrong)).toMatchObject({
       kind: 'invalid-members',
       errors: expect.arrayContaining([
-        expect.objectContaining({ pointer: expect.stringContaining('signature_scheme') }),
+        {
+          pointer: '/signature_scheme',
+          message: 'auth_mode signature needs a signature_scheme; add it, such as signature_scheme: github',
+        },
       ]),
     });
   });
@@ -171,6 +174,15 @@ describe('editing automations', () => {
       objects: [{ name: 'Nightly', object: { kind: 'automation', slug: 'nightly', path: '' } }],
       change: { action: 'automation.create' },
     });
+  });
+
+  it('does not speak of files', () => {
+    const refused = reasonOf(createdAutomation(factory(), { name: 'Empty', prompt: ' \n', triggers: [] }, UID_KEY));
+    expect(JSON.stringify(refused)).toContain('the prompt is empty; write what the agent shall do"');
+    const webhooks = Array.from({ length: 20 }, (_, at) => webhook(`w-${at}`));
+    const full = reasonOf(createdWebhook(factory({ webhooks }), { name: 'More' }, options));
+    expect(full).toMatchObject({ kind: 'not-supported' });
+    expect(JSON.stringify(full)).not.toMatch(/\b(tree|files?|front matter)\b/);
   });
 
   it('does not delete what is gone', () => {

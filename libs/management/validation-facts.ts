@@ -75,7 +75,8 @@ function inWireWords(message: string, pointer: string, member: string): string {
   const label = labelOf(pointer);
   if (pointer !== '' && message.startsWith(label)) return labelOf(member) + message.slice(label.length);
   const [word = ''] = /^\w+/.exec(message) ?? [];
-  return (WIRE_WORDS[word] ?? word) + message.slice(word.length);
+  const rest = message.slice(word.length).replace(KEYS_OF_FILES, (found) => WIRE_WORDS[found] ?? found);
+  return (WIRE_WORDS[word] ?? word) + rest.replace(' below the front matter', '');
 }
 
 const WIRE_WORDS: Readonly<Record<string, string>> = {
@@ -89,3 +90,6 @@ const WIRE_WORDS: Readonly<Record<string, string>> = {
   skill: 'skill_spec',
   webhook_ids: 'webhook_uids',
 };
+
+/** Those of these words that are none of the language, and whatever is quoted, which stays. */
+const KEYS_OF_FILES = /"(?:[^"\\]|\\.)*"|\b(?:[a-z]+[A-Z]\w*|webhook_ids)\b/g;

@@ -62,7 +62,7 @@ export function checkQuota(check: Check): void {
   const room = Math.max(0, WEBHOOKS_MAX - (inTree.length - fresh.length));
   for (const [, path] of fresh.slice(room)) {
     const message =
-      `a factory has at most ${WEBHOOKS_MAX} webhooks and this tree declares ${inTree.length}; remove one, or ` +
+      `a factory has at most ${WEBHOOKS_MAX} webhooks and these are ${inTree.length}; remove one, or ` +
       'use a second factory';
     report(check, path, '', 'webhook-quota', message);
   }
