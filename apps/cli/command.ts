@@ -35,6 +35,8 @@ export interface OptionSpec {
   required?: boolean;
   /** What the value is called in the help, for options that take one. */
   value?: string;
+  /** What to write instead of an empty value, where people mean something by one. */
+  insteadOfEmpty?: string;
   help: string;
 }
 
@@ -171,9 +173,14 @@ function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]):
     ([name, { required }]) => required === true && values[name] === undefined,
   );
   if (missing !== undefined) throw new UsageError(`--${missing[0]} ${missing[1].value ?? ''} is missing`);
-  const empty = [...positionals, ...Object.values(values).flat()].includes('');
-  if (empty) throw new UsageError('an argument is empty');
+  const empty = Object.entries(values).find(([, value]) => [value].flat().includes(''));
+  if (empty !== undefined) throw new UsageError(`--${empty[0]} is empty${emptyHint(spec.options[empty[0]])}`);
+  if (positionals.includes('')) throw new UsageError(`an argument is empty: ${spec.arguments ?? ''}`);
   return { values: values as ValuesOf<Specs>, positionals };
+}
+
+function emptyHint(option: OptionSpec | undefined): string {
+  return option?.insteadOfEmpty === undefined ? '' : `; write ${option.insteadOfEmpty}`;
 }
 
 /** Values of options that take lists, each by itself and once. */

@@ -31,6 +31,15 @@ export async function findFactory(api: Api, name: string | undefined): Promise<F
   throw new CommandError(`there is no factory ${name} that this key may see`, EXIT.notFound, await knownSlugs(api));
 }
 
+/**
+ * The factory of `[FACTORY] NAME`, where `what` NAME is the name of. A factory alone is told of as that: its name is
+ * what people leave nothing else behind.
+ */
+export async function factoryOf(api: Api, positionals: readonly string[], what: string): Promise<Factory> {
+  const [first = ''] = positionals;
+  return positionals.length > 1 ? findFactory(api, first) : onlyFactory(api, { what, name: first });
+}
+
 /** The factory's webhook of that slug or UID. */
 export async function findWebhook(api: Api, factory: Factory, name: string): Promise<Webhook> {
   if (!SLUG.test(name) && !WEBHOOK_UID.test(name))
@@ -57,7 +66,7 @@ export function permissionId(text: string): string {
   throw new UsageError('QUESTION must be the ID of a question, as `millwright runs permissions` prints it');
 }
 
-async function onlyFactory(api: Api): Promise<Factory> {
+async function onlyFactory(api: Api, wanted?: { what: string; name: string }): Promise<Factory> {
   if (api.defaultFactory !== undefined) return findFactory(api, api.defaultFactory);
   const { items: factories } = await api.factories.list({ limit: LISTED_MAX + 1 });
   const [first] = factories;
@@ -66,7 +75,10 @@ async function onlyFactory(api: Api): Promise<Factory> {
       'start the service with --factory DIR|URL, or create one with millwright factories create',
     ]);
   if (factories.length === 1) return first;
-  throw new UsageError(`there are several factories, so name one: ${listed(factories.map(({ slug }) => slug))}`);
+  const slugs = factories.map(({ slug }) => slug);
+  if (wanted !== undefined && slugs.includes(wanted.name))
+    throw new UsageError(`${wanted.what} is missing: ${wanted.name} is a factory`);
+  throw new UsageError(`there are several factories, so name one: ${listed(slugs)}`);
 }
 
 async function knownSlugs(api: Api): Promise<string[]> {

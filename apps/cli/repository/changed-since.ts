@@ -23,7 +23,10 @@ export async function commitAt(folder: string, reference: string): Promise<strin
     folder,
     ['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`],
     '',
-  ).catch((cause: unknown) => {
+  ).catch(async (cause: unknown) => {
+    if (cause instanceof CommandError) throw cause;
+    if (!(await isInRepository(folder)))
+      throw new CommandError('this folder is in no git repository, which knows commits', EXIT.usage, [], { cause });
     throw new CommandError(
       `git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`,
       EXIT.usage,

@@ -166,7 +166,7 @@ describe('millwright run', () => {
 
   it.each<[argv: string[], options: CallOptions, code: number, message: string]>([
     [[], {}, 64, '--prompt TEXT|- is missing'],
-    [['--prompt', ''], {}, 64, 'an argument is empty'],
+    [['--prompt', ''], {}, 64, '--prompt is empty'],
     [['--prompt', 'x', 'y'], {}, 64, 'takes no arguments'],
     [['--prompt', '-'], { terminalColumns: 80 }, 64, 'stdin is a terminal'],
     [['--prompt', '-'], { stdin: '' }, 1, 'prompt must not be empty'],

@@ -90,6 +90,12 @@ describe('millwright validate', () => {
     expect(out).toMatch(/^factory\.yaml:1:1: nothing here is a factory.*\[not-a-factory\]\n$/);
   });
 
+  it('says when there is no repository whose commits could be compared with', async () => {
+    const { code, out, err } = await run('--changed-since', 'HEAD');
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain('this folder is in no git repository');
+  });
+
   it('checks secrets against a list of names', async () => {
     put('webhooks/orders.yaml', 'secretName: oders-hook\n');
     put('names.txt', '# secrets\norders-hook\n\nbilling\n');

@@ -7,7 +7,7 @@ import { apiVerb, type Calling } from '../connection/api.ts';
 import { UsageError, type DescribedVerb, type OptionSpecs } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from '../terminal/input.ts';
-import { findFactory, findWebhook } from '../connection/name-resolution.ts';
+import { factoryOf, findFactory, findWebhook } from '../connection/name-resolution.ts';
 
 const SECRET = {
   'secret-file': {
@@ -139,7 +139,7 @@ async function webhookOf(
   { api }: Calling,
   positionals: readonly string[],
 ): Promise<{ factory: Factory; webhook: Webhook }> {
-  const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
+  const factory = await factoryOf(api, positionals, 'WEBHOOK');
   const webhook = await findWebhook(api, factory, positionals.at(-1) ?? '');
   return { factory, webhook };
 }

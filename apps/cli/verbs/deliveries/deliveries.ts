@@ -3,7 +3,7 @@ import type { Delivery, DeliveryListParams, Factory, Webhook } from '#client';
 import { apiVerb, type Api, type Calling } from '../../connection/api.ts';
 import { group, UsageError } from '../../command.ts';
 import { followNewest } from '../../connection/newest.ts';
-import { findFactory, findWebhook } from '../../connection/name-resolution.ts';
+import { factoryOf, findWebhook } from '../../connection/name-resolution.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from '../../connection/pages.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
@@ -142,7 +142,7 @@ interface Place {
 
 /** `[FACTORY] WEBHOOK`. */
 async function placeOf(api: Api, positionals: readonly string[]): Promise<Place> {
-  const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
+  const factory = await factoryOf(api, positionals, 'WEBHOOK');
   return { factory, webhook: await findWebhook(api, factory, positionals.at(-1) ?? '') };
 }
 

@@ -2,7 +2,7 @@
 import type { Automation, Factory } from '#client';
 import { apiVerb, type Api, type Calling } from '../../connection/api.ts';
 import { CommandError, group, UsageError, type DescribedVerb } from '../../command.ts';
-import { findFactory, listed, SLUG } from '../../connection/name-resolution.ts';
+import { factoryOf, findFactory, listed, SLUG } from '../../connection/name-resolution.ts';
 import { all, noteMore, PAGE_OPTIONS, PAGE_SIZE_MAX, pageQuery } from '../../connection/pages.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { toSeconds, type Cell } from '../../terminal/output.ts';
@@ -107,7 +107,7 @@ async function automationOf(
   const name = positionals.at(-1) ?? '';
   if (!SLUG.test(name) && !UID.test(name))
     throw new UsageError('AUTOMATION must be the name of an automation or its UID (auto_…)');
-  const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
+  const factory = await factoryOf(api, positionals, 'AUTOMATION');
   const known = await all(api.factories.automations.list(factory.uid, { limit: PAGE_SIZE_MAX }));
   const automation = known.find(({ slug, uid }) => slug === name || uid === name);
   if (automation !== undefined) return { factory, automation };

@@ -73,6 +73,30 @@ describe('millwright factories', () => {
     await answer('factories', 'delete', 'followed');
   });
 
+  it('leaves the folder of the repository by a dot, and says so of nothing', async () => {
+    const git = ['--git', 'https://git.example.com/acme/factory.git', '--branch', 'main', '--path', 'ops'];
+    await answer('factories', 'create', 'nested', ...git);
+    expect(await millwright(['factories', 'update', 'nested', '--path', ''])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('--path is empty; write --path . for the root of the repository'),
+    });
+    expect(await millwright(['factories', 'update', 'nested', '--path', '.'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/factory\.git#main$/m),
+    });
+    expect((await answer('factories', 'list', '--search', 'nested'))['factories']).toMatchObject([
+      { source: { kind: 'git', url: git[1], branch: 'main' } },
+    ]);
+    await answer('factories', 'delete', 'nested');
+  });
+
+  it('refuses a directory that nobody knows the place of', async () => {
+    expect(await millwright(['factories', 'create', 'near', '--directory', 'repo'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('must be the absolute path of a folder on the server'),
+    });
+  });
+
   it('is not deleted by the way where it serves something', async () => {
     expect(await millwright(['factories', 'delete', 'filed'])).toMatchObject({
       code: 1,
@@ -153,6 +177,20 @@ describe('millwright automations', () => {
     });
     expect(await millwright(['automations', 'delete', 'by-hand', 'nightly'])).toMatchObject({ code: 0 });
     expect(await millwright(['automations', 'by-hand'])).toMatchObject({ code: 0, out: '', err: expect.any(String) });
+  });
+});
+
+describe('a name that was left out', () => {
+  it.each([
+    [['deliveries', 'filed'], 'WEBHOOK'],
+    [['webhooks', 'disable', 'filed'], 'WEBHOOK'],
+    [['automations', 'get', 'filed'], 'AUTOMATION'],
+  ])('is told of, where %j has the factory alone', async (argv, missing) => {
+    await millwright(['factories', 'create', 'another']);
+    expect(await millwright(argv)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(`${missing} is missing: filed is a factory`),
+    });
   });
 });
 

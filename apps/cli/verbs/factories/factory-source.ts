@@ -11,7 +11,12 @@ export const SOURCE_OPTIONS = {
   directory: { type: 'string', value: 'DIR', help: 'absolute path on the server, where its operator allows that' },
   api: { type: 'boolean', help: 'no files: webhooks and automations are managed over the API' },
   branch: { type: 'string', value: 'BRANCH', help: 'branch of the repository (default: that of its HEAD)' },
-  path: { type: 'string', value: 'FOLDER', help: 'folder of the repository that is the root of the factory' },
+  path: {
+    type: 'string',
+    value: 'FOLDER',
+    insteadOfEmpty: '--path . for the root of the repository',
+    help: 'folder of the repository that is the root of the factory',
+  },
   interval: { type: 'string', value: 'SECONDS', help: 'time between two looks (default: what the server says)' },
   'credential-secret': { type: 'string', value: 'SECRET', help: 'managed secret that the repository is read with' },
   'push-secret': { type: 'string', value: 'SECRET', help: 'managed secret that push notices are proven with' },
@@ -79,7 +84,7 @@ function secondsOf(text: string): number {
 export function sourceText({ kind, url, branch, path }: Source): string {
   if (kind === 'dashboard') return 'managed over the API';
   if (kind === 'directory') return path ?? kind;
-  return `${url ?? kind}${branch === undefined ? '' : `#${branch}`}${path === undefined ? '' : `:${path}`}`;
+  return `${url ?? kind}${branch === undefined ? '' : `#${branch}`}${path === undefined || path === '' ? '' : `:${path}`}`;
 }
 
 /** The policy of a file; the server says what is wrong with one. Throws CommandError. */
