@@ -16,6 +16,8 @@ export interface SchemaError {
   candidates?: readonly string[];
   /** The text that was found, when `candidates` are alternatives to it. */
   found?: string;
+  /** Of an unknown key: keys inside the known ones, as `known.key`. */
+  inner?: readonly string[];
 }
 
 /** Longest piece of a value that a message repeats: long ones are nobody's typing mistake. */
@@ -138,9 +140,19 @@ export function describeErrors(errors: readonly ErrorObject[], words = DOCUMENT_
 
 function unknownKey(error: ErrorObject, words: Wording, member: string): SchemaError {
   const candidates = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
-  const where = error.instancePath === '' ? '' : ` in ${words.labelOf(error.instancePath)}`;
+  return unknownKeyError(error.instancePath, member, candidates, words);
+}
+
+/** A member of the value at `parent` that nothing knows. */
+export function unknownKeyError(
+  parent: string,
+  member: string,
+  candidates: readonly string[],
+  words: Wording,
+): SchemaError {
+  const where = parent === '' ? '' : ` in ${words.labelOf(parent)}`;
   return {
-    pointer: `${error.instancePath}/${escapeSegment(member)}`,
+    pointer: `${parent}/${escapeSegment(member)}`,
     kind: 'unknown-key',
     message: `unknown key ${quoted(member)}${where}`,
     candidates,

@@ -27,7 +27,7 @@ export { findJsonFault } from './json-text.ts';
 export type { TextPlace } from './json-text.ts';
 export { membersOf } from './members.ts';
 export { escapeSegment, labelOf, unescapeSegment } from './pointers.ts';
-export { saysNothing, unknownMembers } from './unknown-members.ts';
+export { refusesUnknownMembers, saysNothing, unknownMemberErrors, unknownMembers } from './unknown-members.ts';
 export { API_SCHEMAS } from './interface.ts';
 export { componentOf, isBodyOptional, operationOf, OPERATIONS } from './operations.ts';
 export type { RequestBodies } from './generated/request-bodies.ts';

@@ -58,7 +58,8 @@ const DESCRIPTION = [
     'cookie of its session instead, and with what changes something the header `X-CSRF-Token`. What a key may not ' +
     'see is answered exactly like what does not exist.',
   'Arrays in a query are repeated keys (`state=QUEUED&state=FAILED`), maps are `metadata[key]=value`; unknown ' +
-    'parameters and members are ignored. Times are RFC 3339 in UTC.',
+    'parameters are ignored. Unknown members of a body are refused with 400, but for those of runs, schedules and ' +
+    'agent identities, and where the description of the body says that they are ignored. Times are RFC 3339 in UTC.',
   'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered ' +
     '405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that ' +
     'is not this server’s 421, headers beyond bounds 431.',

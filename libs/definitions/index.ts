@@ -31,6 +31,7 @@ export { capabilitiesOf, type AutomationCapabilities } from './trust/capabilitie
 export { isCredentialText } from './trust/credential-texts.ts';
 export { WRITERS } from './trust/writers.ts';
 export { nearest, didYouMean } from './suggest.ts';
+export { memberHint } from './member-hints.ts';
 export { refuseDeliveryIdHeader } from './delivery-id-header.ts';
 export { replayAdvice, type Advice } from './replay-advice.ts';
 export {

@@ -2,7 +2,7 @@
 import { foldLookAlikes, lookAlikeWords } from '#filters';
 
 /** Longest word that is compared: nobody mistypes more than that. */
-const WORD_CHARACTERS_MAX = 128;
+export const WORD_CHARACTERS_MAX = 128;
 
 /**
  * The nearest candidate within a third of the word's length (at most 3 edits), or undefined; ties go to the first in

@@ -97,7 +97,7 @@ describe('a factory', () => {
       push_secret: 'push-signer',
     };
     expect((await created('all-members', source)).source).toEqual(source);
-    expect((await created('few-members', UNREAD, { colour: 'red' })).source).toEqual(UNREAD);
+    expect((await created('few-members', UNREAD)).source).toEqual(UNREAD);
     const refused = await service.api('POST', '/factory', { slug: 'mistyped', source: { ...UNREAD, brnach: 'main' } });
     expect(refused).toMatchObject({
       status: 400,

@@ -276,7 +276,9 @@ describe('changing a factory', () => {
   it('changes nothing when nothing is asked for, and nothing where there is none', async () => {
     const uid = await created('unchanged');
     const before = (await service.api('GET', `/factory/${uid}`)).body;
-    expect((await service.api('PATCH', `/factory/${uid}`, { slug: 'other', colour: 'red' })).body).toEqual(before);
+    expect((await service.api('PATCH', `/factory/${uid}`, {})).body).toEqual(before);
+    expect((await service.api('PATCH', `/factory/${uid}`, { slug: 'other' })).status).toBe(400);
+    expect((await service.api('GET', `/factory/${uid}`)).body).toEqual(before);
     expect((await service.api('PATCH', '/factory/fac_00000000000000000000000000', { name: 'x' })).status).toBe(404);
   });
 });

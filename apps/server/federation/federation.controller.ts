@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { Allow, AllowEverybody, callerOf } from '../http/access-guard.ts';
 import { bodySchema } from '../http/body-schemas.ts';
 import { recordOf } from '../http/requests.ts';
-import { credentialErrors, FederationService } from './federation.service.ts';
+import { credentialChangeErrors, credentialErrors, FederationService } from './federation.service.ts';
 import { TokenExchangeService } from './token-exchange.service.ts';
 
 @Controller('api/v1/federated-credentials')
@@ -39,7 +39,8 @@ export class FederationController {
   @Allow('admin')
   change(
     @Param('id') id: string,
-    @Body({ schema: bodySchema('federated-credential-patch') }) body: RequestBody<'federated-credential-patch'>,
+    @Body({ schema: bodySchema('federated-credential-patch', { rules: credentialChangeErrors }) })
+    body: RequestBody<'federated-credential-patch'>,
     @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.federation.change(id, body, callerOf(request));

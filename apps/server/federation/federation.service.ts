@@ -58,7 +58,6 @@ export class FederationService {
     const { issuer } = await this.find(id);
     const { name, audience, claims, role, factories } = wanted;
     const errors = [
-      ...('issuer' in wanted ? [{ pointer: '/issuer', message: '"issuer" cannot be changed: make another one' }] : []),
       ...(claims === undefined ? [] : claimErrors(issuer, claims)),
       ...(await this.unknownFactories(factories ?? [])),
     ];
@@ -99,6 +98,13 @@ export function credentialErrors(body: unknown): MemberError[] {
     ...(problem === undefined ? [] : [{ pointer: '/issuer', message: `"issuer" ${problem}` }]),
     ...claimErrors(typeof issuer === 'string' ? issuer : undefined, membersOf(claims)),
   ];
+}
+
+/** What a change cannot name. The body may be anything. */
+export function credentialChangeErrors(body: unknown): MemberError[] {
+  return Object.hasOwn(membersOf(body), 'issuer')
+    ? [{ pointer: '/issuer', message: 'cannot be changed: make another one' }]
+    : [];
 }
 
 function claimErrors(issuer: string | undefined, claims: Readonly<Record<string, unknown>>): MemberError[] {

@@ -34,9 +34,10 @@ describe('a body', () => {
       messages: [
         'missing key "keys" in sync_policy.verify_commits',
         'unknown key "keyz" in sync_policy.verify_commits; did you mean "keys"?',
-        'unknown key "zone" in sync_policy.windows[0]',
+        'unknown key "zone" in sync_policy.windows[0]; expected one of kind, schedule, duration_minutes',
         'sync_policy.windows[0].schedule must be five cron fields, such as 0 9 * * 1-5',
         'unknown key "fast_foward_only" in sync_policy; did you mean "fast_forward_only"?',
+        'unknown key "colour"; expected one of name, source, sync_policy',
       ].toSorted(),
     },
     {

@@ -7,12 +7,14 @@ import {
   isBodyOptional,
   isSmall,
   labelOf,
+  refusesUnknownMembers,
+  unknownMemberErrors,
   type RequestBodies,
   type RequestBody,
   type SchemaError,
   type Wording,
 } from '#contracts';
-import { didYouMean } from '#definitions';
+import { memberHint } from '#definitions';
 import type { MemberError } from './error-codes.ts';
 
 /** Errors speak of the body of a request, which is JSON. */
@@ -30,8 +32,9 @@ export interface BodyRules {
 }
 
 /**
- * Adapts the JSON Schema of a request body, and what the feature adds to it: both are told together. An issue's path is
- * the JSON pointer of the offending member, as its only element.
+ * Adapts the JSON Schema of a request body, and what the feature adds to it: both are told together, and members that
+ * neither knows, unless the body may have such. An issue's path is the JSON pointer of the offending member, as its
+ * only element.
  */
 export function bodySchema<Name extends keyof RequestBodies>(
   name: Name,
@@ -39,6 +42,7 @@ export function bodySchema<Name extends keyof RequestBodies>(
 ): StandardSchemaV1<unknown, RequestBody<Name>> {
   const check = compileBounded<RequestBody<Name>>(componentOf(name), Object.values(API_SCHEMAS), BODY_WORDING);
   const isOptional = isBodyOptional(name);
+  const isStrict = refusesUnknownMembers(name);
   return {
     '~standard': {
       version: 1,
@@ -47,16 +51,19 @@ export function bodySchema<Name extends keyof RequestBodies>(
         const value = given === undefined && isOptional ? {} : given;
         const checked = check(value);
         const errors = checked.ok ? [] : checked.errors.map(withHint);
-        const named = new Set(errors.map(({ pointer }) => pointer));
-        const broken = (checked.ok || isSmall(value) ? rules(value) : []).map(({ pointer, message }) => ({
+        const isNamed = checked.ok || isSmall(value);
+        const broken = (isNamed ? rules(value) : []).map(({ pointer, message }) => ({
           pointer,
           message: `${BODY_WORDING.labelOf(pointer)} ${message}`,
         }));
-        const later = !checked.ok && isSmall(value) ? refusedLater(value) : [];
-        // The schema has said already what is wrong with a member that it names.
-        const issues = [...errors, ...[...broken, ...later].filter(({ pointer }) => !named.has(pointer))].map(
-          ({ pointer, message }) => ({ path: [pointer], message }),
-        );
+        const unknown = isStrict && isNamed ? unknownMemberErrors(name, value, BODY_WORDING).map(withHint) : [];
+        const isRefused = !checked.ok || unknown.length > 0;
+        const later = isRefused && isSmall(value) ? refusedLater(value) : [];
+        // Who speaks first has said already what is wrong with a member: schema, then rules, then what nothing knows.
+        const issues = unlessNamed(unlessNamed(errors, [...broken, ...later]), unknown).map(({ pointer, message }) => ({
+          path: [pointer],
+          message,
+        }));
         return checked.ok && issues.length === 0 ? { value: checked.value } : { issues: firstOf(issues) };
       },
     },
@@ -68,11 +75,14 @@ function noRules(): [] {
 }
 
 /** A member that the schema does not know may be a mistyped one. */
-function withHint({ pointer, kind, message, found, candidates = [] }: SchemaError): MemberError {
-  return {
-    pointer,
-    message: kind === 'unknown-key' && found !== undefined ? `${message}${didYouMean(found, candidates)}` : message,
-  };
+function withHint(error: SchemaError): MemberError {
+  return { pointer: error.pointer, message: `${error.message}${memberHint(error)}` };
+}
+
+/** The first list, and of the second what it does not name. */
+function unlessNamed(first: readonly MemberError[], second: readonly MemberError[]): readonly MemberError[] {
+  const named = new Set(first.map(({ pointer }) => pointer));
+  return [...first, ...second.filter(({ pointer }) => !named.has(pointer))];
 }
 
 /** Faults that one answer names: more than a person mends in one go. */

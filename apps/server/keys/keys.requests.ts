@@ -1,5 +1,5 @@
 /** Which members of a request for an API key exclude each other, and which a change cannot name. contract §2. */
-import { escapeSegment, membersOf, type ApiKeyPatch } from '#contracts';
+import { membersOf, type ApiKeyCreate } from '#contracts';
 import type { MemberError } from '../http/error-codes.ts';
 
 /**
@@ -33,18 +33,14 @@ export function keyRequestErrors(body: unknown): MemberError[] {
   ];
 }
 
-/** What a change of a key can name. */
-const CHANGED: readonly string[] = ['name', 'expires_at'] satisfies (keyof ApiKeyPatch)[];
+/** What a key keeps for good. */
+const LASTING = ['role', 'factories', 'principal', 'principal_uid'] satisfies (keyof ApiKeyCreate)[];
 
-/**
- * Whoever sends more than a label and an end means something that does not happen: a key that was to lose a role would
- * keep it without a word.
- */
+/** Whoever sends more than a label and an end means something that does not happen: it is said how it is done. */
 export function keyChangeErrors(body: unknown): MemberError[] {
-  return Object.keys(membersOf(body))
-    .filter((member) => !CHANGED.includes(member))
-    .map((member) => ({
-      pointer: `/${escapeSegment(member)}`,
-      message: 'cannot be changed: make another key, and revoke this one',
-    }));
+  const members = membersOf(body);
+  return LASTING.filter((member) => Object.hasOwn(members, member)).map((member) => ({
+    pointer: `/${member}`,
+    message: 'cannot be changed: make another key, and revoke this one',
+  }));
 }

@@ -3730,7 +3730,7 @@ export interface components {
         };
         /**
          * FactoryCreate
-         * @description Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
+         * @description Makes a factory. Unknown members are refused.
          * @example {
          *       "slug": "main",
          *       "source": {
@@ -3862,7 +3862,7 @@ export interface components {
         };
         /**
          * FactoryPatch
-         * @description Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
+         * @description Changes a factory's label, its source, or both; what is absent stays. Unknown members are refused.
          * @example {
          *       "name": "Main factory"
          *     }

@@ -160,7 +160,7 @@ export interface Factory extends Component<'Factory'> {}
 /** What a factory's own file says of the agents of its runs; the members that published clients ask for are there in any case. */
 export interface FactoryAgentDefaults extends Component<'FactoryAgentDefaults'> {}
 
-/** Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused. */
+/** Makes a factory. Unknown members are refused. */
 export interface FactoryCreate extends Component<'FactoryCreate'> {}
 
 /** Starts a run in a factory. Members that are not served are ignored, and named in the answer. */
@@ -184,7 +184,7 @@ export interface FactoryFilesValidateResult extends Component<'FactoryFilesValid
 /** A page of the factories that the key may see, in order of their UIDs. */
 export interface FactoryList extends Component<'FactoryList'> {}
 
-/** Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused. */
+/** Changes a factory's label, its source, or both; what is absent stays. Unknown members are refused. */
 export interface FactoryPatch extends Component<'FactoryPatch'> {}
 
 /** Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it), or the dashboard, where they are managed over the API. */

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
+ * Makes a factory. Unknown members are refused.
  */
 export interface FactoryCreate {
   /**

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
+ * Changes a factory's label, its source, or both; what is absent stays. Unknown members are refused.
  */
 export interface FactoryPatch {
   /**

@@ -3913,7 +3913,7 @@ class DeliveryList(ModelBase):
 
 
 class FactoryCreate(ModelBase):
-    """Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused."""
+    """Makes a factory. Unknown members are refused."""
 
     slug: str
     """Permanent name, unique among the factories; every UID of the factory follows from it."""
@@ -3927,7 +3927,7 @@ class FactoryCreate(ModelBase):
 
 
 class FactoryPatch(ModelBase):
-    """Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused."""
+    """Changes a factory's label, its source, or both; what is absent stays. Unknown members are refused."""
 
     name: Omittable[str] = None
     """Label for people. The factory's own file decides it where that names one: then this is answered with 409."""

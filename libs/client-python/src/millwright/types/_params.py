@@ -1341,7 +1341,7 @@ class SyncPolicyParam(TypedDict):
 
 
 class FactoryCreateParam(TypedDict):
-    """Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused."""
+    """Makes a factory. Unknown members are refused."""
 
     slug: str
     """Permanent name, unique among the factories; every UID of the factory follows from it."""
@@ -1355,7 +1355,7 @@ class FactoryCreateParam(TypedDict):
 
 
 class FactoryPatchParam(TypedDict):
-    """Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused."""
+    """Changes a factory's label, its source, or both; what is absent stays. Unknown members are refused."""
 
     name: NotRequired[str]
     """Label for people. The factory's own file decides it where that names one: then this is answered with 409."""
