@@ -33,7 +33,7 @@ await onEachBackend('a database without room', (world) => {
     served = await seedServed(stores);
     entries = await seeded(OLD, 30, ['accepted']);
     await stores.deliveries.list(served.webhookUid, 1); // copies these
-    entries.push(...(await seeded(YOUNG, 1, ['rejectedAuth', 'duplicate'])));
+    entries.push(...(await seeded(YOUNG, 1, ['rejectedAuth', 'rejectedTooLarge'])));
     if (world.dialect === 'postgres') return; // its log is an index, which copies nothing
     const [found] = await select<{ page_count: number }>(stores, 'PRAGMA page_count');
     await pagesMax(found?.page_count ?? 0);
@@ -49,7 +49,7 @@ await onEachBackend('a database without room', (world) => {
     const read = async () => [
       await listed(OLD + YOUNG + 1),
       await listed(7),
-      await listed(20, entries.at(-5)?.entryId, { outcomes: ['accepted', 'duplicate'] }),
+      await listed(20, entries.at(-5)?.entryId, { outcomes: ['accepted', 'rejectedTooLarge'] }),
       await listed(9, undefined, { untilMs: NOW_MS - 2 * DAY_MS }),
       await listed(9, entries[OLD + 3]?.entryId),
     ];

@@ -595,7 +595,7 @@ await onEachBackend('lists of runs', (world) => {
     );
     await created()
       .then(() => order.push('written'))
-      .finally(letGo);
+      .finally(() => letGo());
     await Promise.all(reads);
     expect(order).toEqual(['written', ...reads.map(() => 'read')]);
   });

@@ -412,15 +412,14 @@ await onEachBackend('runs that wait as references', (world) => {
       receivedAtMs: old + n,
     }));
     await seedEntries(stores, served, entries);
-    const [entryId, deliveryId] = [idAt(old - 1), 'kept'];
-    const runs = startedBy(served, { entryId, receivedAtMs: old - 1, deliveryId });
-    const arrival = await arrivalAt(stores, served, { entryId, receivedAtMs: old - 1, runs });
-    await stores.deliveries.acceptOnce({ ...arrival, deliveryId });
+    const [run] = await deliver(served);
+    const entryId = entries[0]?.entryId ?? '';
+    await meddle(stores, 'UPDATE waiting_run SET entry_id = ? WHERE run_id = ?', entryId, run?.runId ?? '');
     const left = () => count(stores, 'delivery WHERE webhook_uid = ?', served.webhookUid);
     await sweepAll(stores, deliverySweep());
     expect([await left(), await waiting()]).toEqual([51, 1]);
     const [claim] = await stores.runs.claim('a', 60_000, 1, [newId()]);
-    expect(claim).toMatchObject({ runId: runs[0]?.runId, entryId });
+    expect(claim).toMatchObject({ runId: run?.runId, entryId });
     await sweepAll(stores, deliverySweep());
     expect(await left()).toBe(51);
   });

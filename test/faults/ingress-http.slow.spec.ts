@@ -290,7 +290,7 @@ describe('a service that stops answers what has come', () => {
   let other: TestService;
   let connection: RawConnection;
   let next: (name: string) => string;
-  const server = (): Server => other.service.app.getHttpServer() as Server;
+  const server = (): Server => other.service.app.getHttpServer();
   /** Until nothing more is taken. What comes right then is still read, and what comes much later is not. */
   async function closing(): Promise<void> {
     while (server().listening) await setImmediate();

@@ -24,7 +24,10 @@ beforeAll(async () => {
     triggers: [{ provider: 'schedule', cron: '@daily' }],
   });
   key = await made('/api-keys', { name: 'a key', role: 'viewer' });
-  await service.api('PUT', '/secrets/STORED', { value: 'a value of sixteen characters' });
+  await service.api('PUT', '/secrets/STORED', {
+    value: 'a value of sixteen characters',
+    grants: { uses: ['webhook', 'run'], hosts: ['npm.example'] },
+  });
 });
 
 afterAll(() => service.stop());
@@ -222,6 +225,45 @@ describe('a member that nothing knows', () => {
     const triggers = Array.from({ length: 50 }, () => ({ provider: 'webhook', webhook_uids: uids }));
     const answer = await send('POST /factory/FACTORY/automations', { ...AUTOMATION, triggers, enable: false });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/enable' }] } });
+  });
+
+  it('is none that answers have: what was set is taken as it is shown', async () => {
+    const made = await send('POST /factory/FACTORY/automations', {
+      name: 'all members',
+      prompt: 'Look.',
+      triggers: [
+        { ...WEBHOOK_TRIGGER, payload: { a: [1] } },
+        { provider: 'schedule', name: 'nightly', cron: '@daily' },
+      ],
+      agent: {
+        model_id: 'demo',
+        base_prompt: 'Be brief.',
+        idle_timeout_minutes: 5,
+        mcp_servers: { a: { url: 'https://mcp.example/', headers: { A: 'b' } } },
+        secrets: [{ name: 'STORED', host: 'npm.example', header: 'Authorization', methods: ['GET'], paths: ['/**'] }],
+      },
+      concurrency: { group: 'one', when_busy: 'skip' },
+      limits: { tokens: 5, cost: 0.5, minutes: 5 },
+      network: { allow: ['npm.example'] },
+    });
+    const { uid, triggers, agent, concurrency, limits, network } = made.body;
+    const shown = { triggers, agent, concurrency, limits, network };
+    expect(agent).toMatchObject({ secrets: [{ host: 'npm.example' }] });
+    const changed = await fetch(`${service.url}/api/v1/factory/${factory}/automations/${String(uid)}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${service.adminKey}`,
+        'content-type': 'application/json',
+        'if-match': '*',
+      },
+      body: JSON.stringify(shown),
+    });
+    expect({ status: changed.status, body: await changed.json() }).toMatchObject({ status: 200, body: shown });
+    const { grants } = (await service.api('GET', '/secrets/STORED')).body;
+    expect(await send('PUT /secrets/STORED', { grants: grants as object })).toMatchObject({
+      status: 200,
+      body: { grants },
+    });
   });
 
   it('is ignored where it says that it would be', async () => {

@@ -116,7 +116,7 @@ export class ServedWebhooks {
 
   /** Forgets all factories but these. */
   keepOnly(factoryUids: ReadonlySet<string>): void {
-    for (const uid of [...this.uidsOf.keys()]) if (!factoryUids.has(uid)) this.delete(uid);
+    for (const uid of this.uidsOf.keys()) if (!factoryUids.has(uid)) this.delete(uid);
   }
 }
 

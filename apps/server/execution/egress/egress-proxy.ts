@@ -146,8 +146,7 @@ class EgressProxy {
       requestTimeout: 0,
       connectionsCheckingInterval: HEADERS_MS_MAX,
     });
-    this.server.maxConnections = CONNECTIONS_MAX;
-    this.server.maxHeadersCount = EVERY_HEADER;
+    Object.assign(this.server, { maxConnections: CONNECTIONS_MAX, maxHeadersCount: EVERY_HEADER });
     this.server.setTimeout(IDLE_MS_MAX);
     this.server.on('connection', (client: Socket) => {
       this.clients.add(client.on('error', () => undefined));

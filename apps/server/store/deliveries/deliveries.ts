@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { encodingOf } from './delivery-entries.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp, catchUpIfRoom } from '../database/deferred-index.ts';
-import { isCallable, SharedAcceptance } from './shared-acceptance.ts';
+import { SharedAcceptance } from './shared-acceptance.ts';
 import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
 import { change, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';

@@ -6,7 +6,7 @@
 import type { MergePolicy } from '#deliveries';
 import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
 import { randomUUID } from 'node:crypto';
-import { type Acceptance, type AcceptedIdentities, ServingVersions } from './acceptance.ts';
+import { type Acceptance, ServingVersions } from './acceptance.ts';
 import { RateWindows, unique } from './rate-windows.ts';
 import { ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import {
