@@ -593,9 +593,12 @@ await onEachBackend('lists of runs', (world) => {
     const reads = Array.from({ length: 12 }, () =>
       stores.database.longRead(() => rows(slow)).then(() => order.push('read')),
     );
-    await created()
-      .then(() => order.push('written'))
-      .finally(() => letGo());
+    try {
+      await created();
+      order.push('written');
+    } finally {
+      await letGo();
+    }
     await Promise.all(reads);
     expect(order).toEqual(['written', ...reads.map(() => 'read')]);
   });
