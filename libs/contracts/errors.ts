@@ -126,9 +126,11 @@ export function describeErrors(errors: readonly ErrorObject[], words = DOCUMENT_
   // A text that is too short need not be told how it would have to look.
   const isSaid = ({ keyword, instancePath, propertyName }: ErrorObject): boolean =>
     FORMS.has(keyword) && propertyName === undefined && tooShort.has(instancePath);
+  const choices = new Map(errors.flatMap((error) => choiceOf(error, words)));
   const findings = errors
     .filter((error) => !WRAPPERS.has(error.keyword) && !isSaid(error))
-    .map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words));
+    .map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words))
+    .map((found) => inWordsOfChoice(found, choices.get(found.pointer)));
   // The words of a union stand for what each of its branches says of the same member; what is wrong below it is told
   // besides.
   const described = [...explained.values(), ...findings.filter(({ pointer }) => !explained.has(pointer))];
@@ -208,13 +210,48 @@ function fallback(error: ErrorObject, words: Wording): SchemaError {
   return wrongValue(error, words, error.message ?? `does not satisfy ${error.keyword}`);
 }
 
+/** What is wrong with the second of two keys, exactly one of which a mapping has. */
+interface ChoiceWords {
+  'missing-key': string;
+  'unknown-key': string;
+}
+
+/** Of a condition that asks for one key, and for another one where that is not there: these two, by the second one. */
+function choiceOf({ keyword, instancePath, parentSchema }: ErrorObject, words: Wording): [string, ChoiceWords][] {
+  if (keyword !== 'if') return [];
+  const [first, second] = [onlyRequiredIn(parentSchema?.['if']), onlyRequiredIn(parentSchema?.['else'])];
+  if (first === undefined || second === undefined) return [];
+  const [label, wayOut] = [words.labelOf(instancePath), '; write exactly one of them'];
+  const said = {
+    'missing-key': `${label} has neither ${first} nor ${second}${wayOut}`,
+    'unknown-key': `${label} has both ${first} and ${second}${wayOut}`,
+  };
+  return [[`${instancePath}/${escapeSegment(second)}`, said]];
+}
+
+function onlyRequiredIn(branch: unknown): string | undefined {
+  const { required } = (branch ?? {}) as { required?: string[] };
+  return required?.length === 1 ? required[0] : undefined;
+}
+
+function inWordsOfChoice(found: SchemaError, choice: ChoiceWords | undefined): SchemaError {
+  const { pointer, kind } = found;
+  return choice !== undefined && (kind === 'missing-key' || kind === 'unknown-key')
+    ? { pointer, kind, message: choice[kind] }
+    : found;
+}
+
 /** Alternatives that the schema says in words of its own. */
 function isExplainedUnion({ keyword, parentSchema }: ErrorObject): boolean {
   return keyword === 'anyOf' && typeof parentSchema?.['x-meaning'] === 'string';
 }
 
+/** Of every text that is stored: no database takes a NUL. */
+const NO_NUL = '^[^\\u0000]*$';
+
 /** What a pattern or union asks for: the schema's own words (`x-meaning`), else the pattern. */
 function meaningOf(error: ErrorObject): string {
+  if (error.params['pattern'] === NO_NUL) return 'not contain NUL';
   const meaning: unknown = error.parentSchema?.['x-meaning'];
   return typeof meaning === 'string' ? `be ${meaning}` : `match ${String(error.params['pattern'])}`;
 }

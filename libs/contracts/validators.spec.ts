@@ -110,6 +110,29 @@ describe('compileSchema', () => {
     ]);
   });
 
+  it('speaks of a NUL, not of the pattern that has none', () => {
+    const checked = compileSchema({ type: 'string', pattern: '^[^\\u0000]*$' })('a\0b');
+    expect(checked).toMatchObject({ errors: [{ message: 'the document must not contain NUL' }] });
+  });
+
+  it('speaks of both keys, exactly one of which a mapping has', () => {
+    const one = (key: string) => ({ type: 'object', additionalProperties: false, properties: { [key]: true } });
+    const check = compileSchema({
+      type: 'object',
+      if: { type: 'object', properties: { a: true }, required: ['a'] },
+      then: one('a'),
+      else: { ...one('b'), required: ['b'] },
+    });
+    expect(check({ a: 1 })).toMatchObject({ ok: true });
+    expect(check({})).toMatchObject({
+      errors: [{ pointer: '/b', message: 'the document has neither a nor b; write exactly one of them' }],
+    });
+    expect(check({ a: 1, b: 1 })).toMatchObject({
+      errors: [{ pointer: '/b', message: 'the document has both a and b; write exactly one of them' }],
+    });
+    expect(check({ a: 1, c: 1 })).toMatchObject({ errors: [{ pointer: '/c', message: 'unknown key "c"' }] });
+  });
+
   it('speaks of the value as it is asked to', () => {
     const words = { labelOf: (pointer: string) => `<${pointer}>`, mapping: 'an object' };
     expect(compileSchema({ type: 'object' }, [], words)([])).toMatchObject({
