@@ -233,7 +233,7 @@ describe('a webhook', () => {
       key: null,
       edited_text: null,
       detail: expect.stringMatching(
-        /remove the file webhooks\/orders\.yaml; to stop deliveries at once, .*grant hook --uses none.*delete hook --force/,
+        /remove the file webhooks\/orders\.yaml; .* at once, .*grant hook --uses none.*delete hook --force/,
       ),
     });
   });

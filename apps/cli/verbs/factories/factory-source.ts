@@ -84,7 +84,8 @@ function secondsOf(text: string): number {
 export function sourceText({ kind, url, branch, path }: Source): string {
   if (kind === 'dashboard') return 'managed over the API';
   if (kind === 'directory') return path ?? kind;
-  return `${url ?? kind}${branch === undefined ? '' : `#${branch}`}${path === undefined || path === '' ? '' : `:${path}`}`;
+  const folder = path === undefined || path === '' ? '' : `:${path}`;
+  return `${url ?? kind}${branch === undefined ? '' : `#${branch}`}${folder}`;
 }
 
 /** The policy of a file; the server says what is wrong with one. Throws CommandError. */
