@@ -6,8 +6,9 @@ import type { JsonValue } from '#filters';
 import { problemAt } from './rules/problems.ts';
 import { isExposedSilently, isReservedVariable, runSecretFault, type RunSecret } from './run-secrets.ts';
 import type { AgentDefaults, FilePositions, Problem, Range } from './types.ts';
+import type { DeepPartial, DocumentFaults } from './yaml/faults.ts';
 
-type AgentKeys = NonNullable<FactoryFile['agentDefaults']> | AutomationFrontMatter;
+type AgentKeys = DeepPartial<NonNullable<FactoryFile['agentDefaults']> | AutomationFrontMatter>;
 
 /** The agent's keys of a document, absent ones left out. */
 export function toAgentDefaults(keys: AgentKeys): AgentDefaults {
@@ -19,31 +20,43 @@ export function toAgentDefaults(keys: AgentKeys): AgentDefaults {
     skill,
     basePrompt,
     mcpServers: mcpServers as Record<string, JsonValue> | undefined,
-    secrets,
+    secrets: secrets && toRunSecrets(secrets),
     idleTimeoutMinutes,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
+/** Entries of a `secrets` list; a name that is wrong is an empty one. */
+export function toRunSecrets(secrets: readonly (DeepPartial<RunSecret> | undefined)[]): RunSecret[] {
+  return secrets.map((secret) => ({ ...(secret as RunSecret | undefined), name: secret?.name ?? '' }));
+}
+
+/** Keys of a secret that say together where it goes. */
+const PLACING_KEYS: readonly (keyof RunSecret)[] = ['host', 'header', 'expose'];
+
 /** Problems of a `secrets` list that stands at `pointer`. contract §2.2 (injected into a run), §10.4. */
 export function runSecretProblems(
   path: string,
-  secrets: readonly RunSecret[] | undefined,
+  secrets: readonly (DeepPartial<RunSecret> | undefined)[] | undefined,
   pointer: string,
-  positions: FilePositions,
+  { faults, positions }: { faults: DocumentFaults; positions: FilePositions },
 ): Problem[] {
-  return (secrets ?? []).flatMap((secret, index) => {
+  return toRunSecrets(secrets ?? []).flatMap((secret, index) => {
     const { name } = secret;
     const at = (key: string): Range => positions.value(`${pointer}/${index}/${key}`);
+    const found: Problem[] = [];
     if (isReservedVariable(name)) {
       const users = 'shells, loaders, git or the service itself';
       const wayOut = 'name the secret otherwise';
       const message = `"${name}" cannot be the name of a run's secret: ${users} use this variable; ${wayOut}`;
-      return [problemAt(path, at('name'), 'run-secret-name', message)];
+      found.push(problemAt(path, at('name'), 'run-secret-name', message));
     }
-    const fault = runSecretFault(secret);
-    if (fault !== undefined) return [problemAt(path, at(fault.key), 'run-secret-host', fault.message)];
-    return isExposedSilently(secret) ? [problemAt(path, at('name'), 'run-secret-exposed', exposedWords(name))] : [];
+    if (PLACING_KEYS.some((key) => faults.cover(`${pointer}/${index}/${key}`))) return found;
+    const fault = runSecretFault(name === '' ? { ...secret, name: 'the secret' } : secret);
+    if (fault !== undefined) found.push(problemAt(path, at(fault.key), 'run-secret-host', fault.message));
+    return found.length === 0 && name !== '' && isExposedSilently(secret)
+      ? [problemAt(path, at('name'), 'run-secret-exposed', exposedWords(name))]
+      : found;
   });
 }
 

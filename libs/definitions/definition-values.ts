@@ -44,9 +44,6 @@ export interface CheckedValue<Definition> {
   problems: ValueProblem[];
 }
 
-/** Any scheme that is served. */
-const STAND_IN_SCHEME = 'github';
-
 /**
  * Checks the keys of webhooks/<name>.yaml among the factory's other webhooks, exactly as a file would be. Never throws.
  */
@@ -56,30 +53,11 @@ export function checkWebhookValue(
   others: readonly WebhookDefinition[],
   known: KnownFacts,
 ): CheckedValue<WebhookDefinition> {
-  const checked = checkedWebhook(name, keys, others, known);
-  const { problems } = checked;
-  if (!problems.some(({ pointer }) => pointer === '/signatureScheme') || keys['authMode'] !== 'signature')
-    return checked;
-  // A scheme that is none keeps nothing else from being checked.
-  const reported = new Set(problems.map(({ pointer }) => pointer));
-  const rest = checkedWebhook(name, { ...keys, signatureScheme: STAND_IN_SCHEME }, others, known);
-  return {
-    definition: undefined,
-    problems: [...problems, ...rest.problems.filter(({ pointer }) => !reported.has(pointer))],
-  };
-}
-
-function checkedWebhook(
-  name: string,
-  keys: FileKeys,
-  others: readonly WebhookDefinition[],
-  known: KnownFacts,
-): CheckedValue<WebhookDefinition> {
   const path = `webhooks/${name}.yaml`;
   const pointers = new Pointers();
   const read = webhookOf(name, path, checkDocument('webhook', path, yamlOf(path, keys, pointers)));
-  const webhooks = read.definition === undefined ? others : [...others, read.definition];
-  const checked = checkValueReferences(readingOf(path, read, { webhooks: [...webhooks] }), known);
+  const reading = readingOf(path, read, { webhooks: others }, (to, webhook) => to.webhooks.push(webhook));
+  const checked = checkValueReferences(reading, known);
   return {
     definition: checked.definitions.webhooks.find((webhook) => webhook.path === path),
     problems: pointers.problemsOf(path, checked),
@@ -111,15 +89,15 @@ export function checkAutomationValue(
   const read = automationOf(name, path, document, { text: withoutBlankEnds(prompt), place: pointers.at('/prompt') });
   const { webhooks, environmentNames = [], skillNames = [] } = neighbours;
   const neighbouring = {
-    webhooks: [...webhooks],
-    automations: read.definition === undefined ? [] : [read.definition],
+    webhooks,
     environments: [...environmentNames].map((environment) => ({
       name: environment,
       path: `environments/${environment}.yaml`,
     })),
     skills: [...skillNames].map((skill) => ({ name: skill, path: `skills/${skill}/SKILL.md`, text: '', files: [] })),
   };
-  const checked = checkValueReferences(readingOf(path, read, neighbouring), { ...known, webhookSecrets: undefined });
+  const reading = readingOf(path, read, neighbouring, (to, automation) => to.automations.push(automation));
+  const checked = checkValueReferences(reading, { ...known, webhookSecrets: undefined });
   return {
     definition: checked.definitions.automations.find((automation) => automation.path === path),
     problems: pointers.problemsOf(path, checked),
@@ -127,31 +105,37 @@ export function checkAutomationValue(
 }
 
 /** What a tree of just these would have yielded: the one that is looked at is broken when it has an error. */
-function readingOf(
+function readingOf<Definition>(
   path: string,
-  { definition, problems, positions }: FileReading<unknown>,
-  among: Partial<WrittenDefinitions>,
+  { definition, faults, problems, positions }: FileReading<Definition>,
+  { webhooks, environments = [], skills = [] }: Neighbours,
+  addTo: (to: WrittenDefinitions, definition: Definition) => void,
 ): Reading {
   const isBroken = definition === undefined || hasErrors(problems);
+  const definitions = { ...nothingWritten(), webhooks: [...webhooks], environments, skills };
+  const unsound = nothingWritten();
+  if (definition !== undefined) addTo(isBroken ? unsound : definitions, definition);
   return {
-    definitions: { ...NOTHING, ...among },
-    unsound: NOTHING,
+    definitions,
+    unsound,
     problems,
     brokenPaths: isBroken ? [path] : [],
     positions: new Map([[path, positions]]),
+    faults: new Map([[path, faults]]),
     texts: new Map(),
     readFiles: new Map(),
     skillFiles: new Map(),
   };
 }
 
-const NOTHING: WrittenDefinitions = {
-  factory: DEFAULT_FACTORY,
-  webhooks: [],
-  automations: [],
-  environments: [],
-  skills: [],
-};
+/** Definitions that stay as they are. */
+type Neighbours = { webhooks: readonly WebhookDefinition[] } & Partial<
+  Pick<WrittenDefinitions, 'environments' | 'skills'>
+>;
+
+function nothingWritten(): WrittenDefinitions {
+  return { factory: DEFAULT_FACTORY, webhooks: [], automations: [], environments: [], skills: [] };
+}
 
 /** What reading YAML would have yielded. */
 function yamlOf(path: string, keys: FileKeys, pointers: Pointers): YamlReading {

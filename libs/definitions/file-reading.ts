@@ -1,5 +1,6 @@
 /** What reading one file yields, whatever its kind. */
 import type { FilePositions, Problem, ReadFile } from './types.ts';
+import type { DocumentFaults } from './yaml/faults.ts';
 import type { SourceText } from './yaml/source-text.ts';
 
 export interface FileReading<Definition> {
@@ -7,6 +8,8 @@ export interface FileReading<Definition> {
    * The definition as far as its shape is right; it does not apply when a problem of severity error stands beside it.
    */
   definition: Definition | undefined;
+  /** What is left out of it, where anything is. */
+  faults: DocumentFaults;
   problems: Problem[];
   positions: FilePositions;
 }

@@ -30,6 +30,7 @@ import {
   tooManyFiles,
   wrongPlace,
 } from './trees/tree-problems.ts';
+import { NO_FAULTS, type DocumentFaults } from './yaml/faults.ts';
 import { FILE_START, type SourceText } from './yaml/source-text.ts';
 import type {
   FilePositions,
@@ -93,6 +94,7 @@ export function* readingSteps(
     problems: firstProblems(sortedProblems(tree.problems.listed), TREE_PROBLEMS_MAX),
     brokenPaths: [...tree.broken].sort(byCodeUnits),
     positions: tree.positions,
+    faults: tree.faults,
     texts: tree.texts,
     readFiles: tree.readFiles,
     skillFiles: new Map(
@@ -111,6 +113,7 @@ interface Tree {
   problems: FoundProblems;
   broken: Set<string>;
   positions: Map<string, FilePositions>;
+  faults: Map<string, DocumentFaults>;
   texts: Map<string, string>;
   readFiles: Map<string, ReadFile>;
   earlier: ReadonlyMap<string, ReadFile>;
@@ -127,6 +130,7 @@ function newTree(earlier: Reading | undefined): Tree {
     problems: noProblems(),
     broken: new Set(),
     positions: new Map(),
+    faults: new Map(),
     texts: new Map(),
     readFiles: new Map(),
     earlier: earlier?.readFiles ?? new Map(),
@@ -226,6 +230,7 @@ function addReading<Definition>(
 ): void {
   const reading = readOnce(tree, source, read);
   tree.positions.set(source.path, reading.positions);
+  if (reading.faults !== NO_FAULTS) tree.faults.set(source.path, reading.faults);
   for (const problem of firstProblems(reading.problems, FILE_PROBLEMS_MAX)) add(tree, problem);
   const isSound = !hasErrors(reading.problems) && reading.definition !== undefined;
   if (!isSound) tree.broken.add(source.path);

@@ -7,6 +7,7 @@ import type { TrustAcceptance } from './trust/trust-acceptance.ts';
 import type { RunGrant } from './run-grants.ts';
 import type { JsonValue } from '#filters';
 import type { RunSecret } from './run-secrets.ts';
+import type { DocumentFaults } from './yaml/faults.ts';
 
 /** One entry of a factory repository's tree. `content` is the exact bytes; empty for what is not a regular file. */
 export interface TreeFile {
@@ -171,7 +172,10 @@ export interface SkillFile {
   executable: boolean;
 }
 
-/** Everything one tree says, names not yet resolved. */
+/**
+ * Everything one tree says, names not yet resolved. Of files with errors an empty text is in the place of one that is
+ * wrong and has to be there.
+ */
 export interface WrittenDefinitions {
   factory: FactoryDefinition;
   webhooks: WebhookDefinition[];
@@ -198,6 +202,8 @@ export interface Reading {
   brokenPaths: string[];
   /** Internal positions, to be handed to `checkReferences` unchanged. */
   positions: PositionIndex;
+  /** What is left out of files with errors, by path. Internal like those. */
+  faults: ReadonlyMap<string, DocumentFaults>;
   /** Path → exact text of the files of webhooks and automations that could be read as text. */
   texts: ReadonlyMap<string, string>;
   /** Path of a SKILL.md → the files beside it, of skills that have any. */

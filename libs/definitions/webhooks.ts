@@ -2,6 +2,7 @@
 import type { WebhookFile } from '#contracts';
 import { refuseDeliveryIdHeader } from './delivery-id-header.ts';
 import { readDocument, type DocumentReading } from './yaml/document.ts';
+import type { DeepPartial } from './yaml/faults.ts';
 import { problemAt } from './rules/problems.ts';
 import type { SourceText } from './yaml/source-text.ts';
 import type { FileReading } from './file-reading.ts';
@@ -16,9 +17,9 @@ export function readWebhook(name: string, source: SourceText): FileReading<Webho
 export function webhookOf(
   name: string,
   path: string,
-  { document, problems, positions }: DocumentReading<'webhook'>,
+  { document, faults, problems, positions }: DocumentReading<'webhook'>,
 ): FileReading<WebhookDefinition> {
-  if (document === undefined) return { definition: undefined, problems, positions };
+  if (document === undefined) return { definition: undefined, faults, problems, positions };
   const header = document.deliveryIdHeader?.toLowerCase();
   const reason = header === undefined ? undefined : refuseDeliveryIdHeader(header, document.signatureScheme);
   if (reason !== undefined) {
@@ -27,27 +28,27 @@ export function webhookOf(
     const message = `deliveryIdHeader ${written} cannot identify a delivery: ${reason}; ${wayOut}`;
     problems.push(problemAt(path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
   }
-  if (document.replayProtection !== undefined && document.authMode !== 'signature') {
+  if (document.replayProtection !== undefined && document.authMode !== 'signature' && !faults.cover('/authMode')) {
     const message =
       'replayProtection needs authMode: signature: in other modes nothing vouches for the body, and equal bodies may ' +
       'be different deliveries';
     problems.push(problemAt(path, positions.value('/replayProtection'), 'replay-protection', message));
   }
-  return { definition: toWebhook(name, path, document), problems, positions };
+  return { definition: toWebhook(name, path, document), faults, problems, positions };
 }
 
-function toWebhook(name: string, path: string, file: WebhookFile): WebhookDefinition {
+function toWebhook(name: string, path: string, file: DeepPartial<WebhookFile>): WebhookDefinition {
   return {
     name,
     path,
     authMode: file.authMode ?? 'token',
     ...(file.signatureScheme === undefined ? {} : { signatureScheme: file.signatureScheme }),
-    secretName: file.secretName,
+    secretName: file.secretName ?? '',
     ...(file.deliveryIdHeader === undefined ? {} : { deliveryIdHeader: file.deliveryIdHeader.toLowerCase() }),
     ...(file.replayProtection === undefined ? {} : { replayProtection: file.replayProtection }),
     ...(file.secretOverlapMinutes === undefined ? {} : { secretOverlapMinutes: file.secretOverlapMinutes }),
     enabled: file.enabled ?? true,
     ...(file.description === undefined ? {} : { description: file.description }),
-    ...(file.trust === undefined ? {} : { trust: file.trust }),
+    ...(file.trust === undefined ? {} : { trust: file.trust as WebhookFile['trust'] }),
   };
 }

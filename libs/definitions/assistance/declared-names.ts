@@ -39,5 +39,5 @@ function credentialOf(repository: unknown): string[] {
 }
 
 function unique(names: readonly (string | undefined)[]): string[] {
-  return [...new Set(names.filter((name) => name !== undefined))].sort();
+  return [...new Set(names.filter((name) => name !== undefined).filter((name) => name !== ''))].sort();
 }

@@ -4,7 +4,7 @@
  */
 import { labelOf } from '#contracts';
 import type { AgentDefaults } from '../types.ts';
-import { report, type Check } from './check.ts';
+import { isFaulty, report, type Check } from './check.ts';
 
 /** What runs get on a server. */
 export interface AgentsHere {
@@ -56,6 +56,7 @@ export function checkAvailability(check: Check, { path, pointer, own, inherited 
       `${wayOut}, or name one that is here: ${here.installed.join(', ')}`;
     return report(check, path, `${pointer}/harness/type`, 'harness-missing', message);
   }
+  if (['model', 'harness/modelId'].some((key) => isFaulty(check, path, `${pointer}/${key}`))) return;
   if (!here.hasDemoModelOnly || !here.builtIn.has(harness ?? inherited.harness?.type ?? here.harness)) return;
   const named = modelNamed(own, pointer) ?? (harness === undefined ? undefined : modelNamed(inherited));
   if (named === undefined || ITS_OWN.test(named.model)) return;

@@ -3,7 +3,7 @@
  */
 import { labelOf } from '#contracts';
 import { checkAvailability } from './agent-availability.ts';
-import { checkSecretName, holdWith, holdWithMisplaced, report, type Check } from './check.ts';
+import { checkSecretName, holdWith, holdWithMisplaced, isFaulty, report, type Check } from './check.ts';
 import { isValidName } from '../definition-paths.ts';
 import { mayBeNamedIn } from '../run-grants.ts';
 import { isReservedVariable } from '../run-secrets.ts';
@@ -28,7 +28,8 @@ export function checkAgentReferences(check: Check, agent: AgentDefaults | undefi
   const { path, pointer } = place;
   checkEnvironment(check, path, agent.environmentId, `${pointer}/environmentId`);
   checkModels(check, path, agent, pointer);
-  checkAvailability(check, { path, pointer, own: agent, inherited: place.inherited });
+  if (!isFaulty(check, path, `${pointer}/harness/type`))
+    checkAvailability(check, { path, pointer, own: agent, inherited: place.inherited });
   checkSkill(check, path, agent.skill, `${pointer}/skill`);
   checkRunSecrets(check, agent.secrets, { ...place, pointer: `${pointer}/secrets` });
   checkHeaderSecrets(check, agent.mcpServers, path, `${pointer}/mcpServers`);
@@ -78,8 +79,12 @@ export function checkRunSecrets(
 ): void {
   const { runSecrets: known, runGrants } = check.known;
   if (secrets === undefined) return;
-  const runSecrets = new Set([...(known ?? [])].filter((name) => mayBeNamedIn(runGrants?.get(name) ?? 'files', file)));
+  // Which secrets an environment brings is not known of one that is not named right
+  const isOpen = isFaulty(check, path, '/environmentId');
+  const isGranted = (name: string): boolean => isOpen || mayBeNamedIn(runGrants?.get(name) ?? 'files', file);
+  const runSecrets = new Set([...(known ?? [])].filter(isGranted));
   for (const [index, { name }] of secrets.entries()) {
+    if (name === '') continue;
     const at = `${pointer}/${index}/name`;
     const shown = checkSecretName(check, { path, pointer: at, name, isKnown: runSecrets.has(name) });
     // A name that no secret of a run can have is told of as that
@@ -94,7 +99,7 @@ export function checkRepositories(check: Check, { path, repositories }: Environm
   const { unreachedHostOf } = check.known;
   if (unreachedHostOf === undefined || !Array.isArray(repositories)) return;
   for (const [index, repository] of repositories.entries()) {
-    const host = unreachedHostOf(repository);
+    const host = repository === null ? undefined : unreachedHostOf(repository);
     if (host === undefined) continue;
     const message =
       `runs do not reach ${host}, for the operator's list does not have it (MILLWRIGHT_RUN_ALLOW_HOSTS): they find ` +

@@ -12,6 +12,8 @@ export interface Check {
   reading: Reading;
   known: KnownFacts;
   problems: FoundProblems;
+  /** Paths of files with errors of their own. */
+  broken: ReadonlySet<string>;
   /** Paths of files that do not apply. Grows while files are checked. */
   held: Set<string>;
   /** Slug → path of every webhook file of the tree, broken ones too. */
@@ -36,6 +38,7 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
     reading,
     known,
     problems: noProblems(),
+    broken: new Set(reading.brokenPaths),
     held: new Set(reading.brokenPaths),
     webhookPaths,
     misplaced: misplacedFiles(reading.brokenPaths),
@@ -58,7 +61,7 @@ export function holdWithMisplaced(check: Check, path: string, pointer: string, n
   const other = check.misplaced.get(named.file);
   if (other === undefined) return false;
   const message = `${named.what} is not read: ${other} should be ${named.file}; this file is held with it`;
-  report(check, path, pointer, 'held-reference', message);
+  reportHeld(check, path, pointer, message);
   return true;
 }
 
@@ -76,7 +79,12 @@ export function report(check: Check, path: string, pointer: string, rule: RuleId
 
 /** Holds a file because `other`, which it refers to, is held. */
 export function holdWith(check: Check, path: string, pointer: string, what: string, other: string): void {
-  report(check, path, pointer, 'held-reference', `${what} has errors of its own (${other}); this file is held with it`);
+  reportHeld(check, path, pointer, `${what} has errors of its own (${other}); this file is held with it`);
+}
+
+/** A file with errors of its own is held because of those. */
+function reportHeld(check: Check, path: string, pointer: string, message: string): void {
+  if (!check.broken.has(path)) report(check, path, pointer, 'held-reference', message);
 }
 
 /**
@@ -96,6 +104,11 @@ export function checkSecretName(
 /** Whether a value is written in the file, rather than a default. */
 export function isWritten(check: Check, path: string, pointer: string): boolean {
   return check.reading.positions.get(path)?.plainText(pointer) !== undefined;
+}
+
+/** Whether a part of the file is wrong by itself, as was told: it is none that could be concluded from. */
+export function isFaulty(check: Check, path: string, pointer: string): boolean {
+  return check.reading.faults.get(path)?.cover(pointer) === true;
 }
 
 function positionOf(check: Check, path: string, pointer: string): Range {

@@ -29,6 +29,7 @@ function resolve(check: Check, path: string, trigger: WrittenWebhookTrigger, poi
 }
 
 function uidOfName(check: Check, path: string, name: string, pointer: string): string[] {
+  if (name === '') return [];
   const file = check.webhookPaths.get(name);
   if (file === undefined) {
     const what = `webhook ${JSON.stringify(name)}`;
@@ -54,6 +55,7 @@ function wayToDeclare(name: string): string {
 }
 
 function checkUid(check: Check, path: string, uid: string, pointer: string): void {
+  if (uid === '') return;
   const { liveWebhooks, deletedWebhookUids } = check.known;
   const slug = check.treeUids.get(uid) ?? liveWebhooks?.get(uid);
   const file = slug === undefined ? undefined : check.webhookPaths.get(slug);
@@ -88,6 +90,8 @@ function checkUid(check: Check, path: string, uid: string, pointer: string): voi
 function reportDuplicates(check: Check, automation: WrittenAutomation, triggers: readonly Trigger[]): void {
   const first = new Map<string, number>();
   for (const [index, trigger] of triggers.entries()) {
+    // One of which something is left out may differ in that.
+    if (check.reading.faults.get(automation.path)?.touch(`/triggers/${index}`) === true) continue;
     // Names stay apart where their UIDs are not known.
     const written = automation.triggers[index];
     const names =

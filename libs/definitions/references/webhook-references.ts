@@ -3,7 +3,7 @@
  * contract §2, §8.
  */
 import { SIGNATURE_SCHEMES } from '#authentication/schemes';
-import { checkSecretName, isWritten, report, type Check } from './check.ts';
+import { checkSecretName, isFaulty, isWritten, report, type Check } from './check.ts';
 import { byCodeUnits } from '../rules/problems.ts';
 import { didYouMeanOr } from '../suggest.ts';
 import type { SecretFacts, WebhookDefinition } from '../types.ts';
@@ -24,6 +24,7 @@ const NEEDED: Readonly<Record<Use, string>> = {
 export function checkWebhookSecret(check: Check, webhook: WebhookDefinition): void {
   const { webhookSecrets } = check.known;
   const { path, secretName } = webhook;
+  if (secretName === '') return;
   const secret = webhookSecrets?.get(secretName);
   const isKnown = secret !== undefined;
   const shown = checkSecretName(check, { path, pointer: '/secretName', name: secretName, isKnown });
@@ -34,13 +35,14 @@ export function checkWebhookSecret(check: Check, webhook: WebhookDefinition): vo
     return report(check, path, '/secretName', 'secret-known', `${subject} is not a team secret${hint}`);
   }
   if (!secret.set) return checkUnset(check, webhook, subject);
+  if (isFaulty(check, path, '/authMode')) return;
   const use = useOf(webhook);
   if (secret.usableFor?.[use] !== false) return;
   report(check, path, '/secretName', 'secret-usable', `${subject} cannot be used here: ${NEEDED[use]}`);
 }
 
 function checkUnset(check: Check, { path, enabled }: WebhookDefinition, subject: string): void {
-  if (!enabled) return;
+  if (!enabled || isFaulty(check, path, '/enabled')) return;
   const pointer = isWritten(check, path, '/enabled') ? '/enabled' : '/secretName';
   const wayOut = 'set it, or write enabled: false until it is set';
   const message = `${subject} has no value yet, so nobody could authenticate; ${wayOut}`;

@@ -62,9 +62,15 @@ export function groupProblem(group: string | undefined, triggers: readonly Writt
     const where = `the ~ at character ${stray.index + 1} is followed by neither 0 nor 1`;
     return ['group-pointer', `${named} is no JSON pointer: ${where}; write ~0 for ~ and ~1 for / inside a name`];
   }
-  if (triggers.some(({ provider }) => provider === 'webhook')) return undefined;
+  if (triggers.length === 0 || triggers.some(mayBeWebhook)) return undefined;
   const why = 'points into the payload of deliveries, and no trigger here is a webhook: the runs are in no group';
   return ['group-without-payload', `${named} ${why}; leave group out to let all of them take turns`];
+}
+
+/** Whether a trigger is one of a webhook, or is to become one: its provider is wrong, as was told. */
+function mayBeWebhook(trigger: WrittenTrigger): boolean {
+  if (trigger.provider !== 'inactive') return trigger.provider === 'webhook';
+  return trigger.declaredProvider === '' || providerMeantBy(trigger.declaredProvider) === 'webhook';
 }
 
 /** Where payloads are called so elsewhere. */

@@ -2,7 +2,6 @@
 import {
   escapeSegment,
   labelOf,
-  unescapeSegment,
   validatorFor,
   type DefinitionDocuments,
   type DefinitionSchemaName,
@@ -18,13 +17,16 @@ import { UNSHIPPED_SCHEMES } from '#authentication/schemes';
 import { didYouMean, nearest } from '../suggest.ts';
 import type { FilePositions, Problem, Range } from '../types.ts';
 import type { Slice } from './yaml-composer.ts';
+import { DocumentFaults, isListLength, memberAt, NO_FAULTS, withoutFaults, type DeepPartial } from './faults.ts';
 import { parentMeantBy, placeHint, valueHint } from './value-hints.ts';
 import { readYaml, type YamlReading } from './yaml-document.ts';
 import type { RuleId } from '../rules/rules.ts';
 
 export interface DocumentReading<Name extends DefinitionSchemaName> {
   /** The typed document as far as its shape is right; it may only apply when no error stands beside it. */
-  document: DefinitionDocuments[Name] | undefined;
+  document: DeepPartial<DefinitionDocuments[Name]> | undefined;
+  /** What is left out of it, for the problems tell of it. */
+  faults: DocumentFaults;
   problems: Problem[];
   positions: FilePositions;
 }
@@ -54,14 +56,19 @@ export function checkDocument<Name extends DefinitionSchemaName>(
   path: string,
   { value, problems, positions: written }: YamlReading,
 ): DocumentReading<Name> {
-  if (value === undefined) return { document: undefined, problems, positions: written };
+  if (value === undefined) return { document: undefined, faults: NO_FAULTS, problems, positions: written };
   const { value: served, positions, lost } = servedDocument(name, value, written);
   problems.push(...lostProblem(path, lost, written));
   const checked = validatorFor(name)(served);
-  if (checked.ok) return { document: checked.value, problems, positions };
+  if (checked.ok) {
+    // Nothing is left out: the type without its gaps is one with them
+    const document = checked.value as DeepPartial<DefinitionDocuments[Name]>;
+    return { document, faults: NO_FAULTS, problems, positions };
+  }
+  const causes = misspeltKeys(checked.errors.slice(0, FILE_PROBLEMS_MAX + 1));
+  const errors = name === 'webhook' ? withoutSchemeEffects(checked.errors, causes, served) : checked.errors;
   // A hostile file breaks a rule once per word: what is not listed is not looked at
-  const listed = checked.errors.slice(0, FILE_PROBLEMS_MAX + 1);
-  const causes = misspeltKeys(listed);
+  const listed = errors.slice(0, FILE_PROBLEMS_MAX + 1);
   const shape = listed.map(
     (error) =>
       valueProblem(error, path, { positions, written: served }) ??
@@ -74,8 +81,35 @@ export function checkDocument<Name extends DefinitionSchemaName>(
       ),
   );
   addShapeProblems(problems, firstProblems(shape, FILE_PROBLEMS_MAX));
-  const rest = validatorFor(name)(withoutOffenders(served, checked.errors));
-  return { document: rest.ok ? rest.value : undefined, problems, positions };
+  const document = withoutFaults(served, errors) as DeepPartial<DefinitionDocuments[Name]>;
+  return { document, faults: faultsOf(errors, causes, served), problems, positions };
+}
+
+/** What is wrong, and the keys that are not there because another was written in their place. */
+function faultsOf(
+  errors: readonly SchemaError[],
+  causes: ReadonlyMap<string, string>,
+  written: Mapping,
+): DocumentFaults {
+  const parts = errors.filter((error) => !isListLength(error, memberAt(written, error.pointer)));
+  const meant = [...causes.keys()];
+  const absent = meant.filter((pointer) => memberAt(written, pointer) === undefined);
+  return new DocumentFaults([...parts.map(({ pointer }) => pointer), ...absent], meant);
+}
+
+/** Whether a scheme is allowed cannot be said where the mode is wrong that decides it. */
+function withoutSchemeEffects(
+  errors: readonly SchemaError[],
+  causes: ReadonlyMap<string, string>,
+  { authMode }: Mapping,
+): readonly SchemaError[] {
+  const isMisspelt = authMode === undefined && causes.has('/authMode');
+  const isModeWrong = isMisspelt || errors.some(({ pointer }) => pointer === '/authMode');
+  return isModeWrong ? errors.filter((error) => !isSchemeUnwanted(error)) : errors;
+}
+
+function isSchemeUnwanted({ pointer, message }: SchemaError): boolean {
+  return pointer === '/signatureScheme' && message.endsWith('is not allowed here');
 }
 
 /** The one key that an unknown key was meant to be: no other is as near, and it is not there yet. */
@@ -108,26 +142,6 @@ function placeOf(pointer: string, causes: ReadonlyMap<string, string>, positions
   return cause === undefined ? positions.value(pointer) : positions.key(cause);
 }
 
-/**
- * The document without what is wrong in it, so that the problems of the rest are found in the same pass. Never applied.
- */
-function withoutOffenders(value: Mapping, errors: readonly SchemaError[]): Mapping {
-  const rest = structuredClone(value);
-  for (const { pointer, kind } of errors) {
-    const segments = pointer.slice(1).split('/').map(unescapeSegment);
-    removeMember(rest, kind === 'unknown-key' ? segments : segments.slice(0, 1));
-  }
-  return rest;
-}
-
-function removeMember(root: Mapping, segments: readonly string[]): void {
-  let parent: JsonValue | undefined = root;
-  for (const segment of segments.slice(0, -1)) {
-    parent = typeof parent === 'object' && parent !== null ? (parent as Mapping)[segment] : undefined;
-  }
-  if (isMapping(parent)) delete parent[segments.at(-1) ?? ''];
-}
-
 /** One warning for everything of a file that is not served here. */
 function lostProblem(path: string, lost: readonly LostPart[], positions: FilePositions): Problem[] {
   const [first] = lost;
@@ -139,7 +153,7 @@ function lostProblem(path: string, lost: readonly LostPart[], positions: FilePos
 
 /** A value that YAML's rules refuse is read as nothing: what the schema says about that nothing helps nobody. */
 function addShapeProblems(problems: Problem[], shape: readonly Problem[]): void {
-  const refused = new Set(problems.map(placeIn));
+  const refused = new Set(problems.filter(({ severity }) => severity === 'error').map(placeIn));
   for (const problem of shape)
     if (problem.rule === 'unknown-key' || !refused.has(placeIn(problem))) problems.push(problem);
 }
@@ -165,15 +179,6 @@ function valueProblem(
   const isName = kind === 'wrong-value' && /\/(?:secretName|credentialSecret|secrets\/\d+\/name)$/.test(pointer);
   const doubt = isName && typeof value === 'string' ? secretNameDoubt(labelOf(pointer), value) : undefined;
   return doubt === undefined ? undefined : problemAt(path, positions.value(pointer), 'secret-value', doubt[1]);
-}
-
-function memberAt(root: Mapping, pointer: string): JsonValue | undefined {
-  let member: JsonValue | undefined = root;
-  for (const segment of pointer.slice(1).split('/').map(unescapeSegment)) {
-    const isParent: boolean = typeof member === 'object' && member !== null && Object.hasOwn(member, segment);
-    member = isParent ? (member as Mapping)[segment] : undefined;
-  }
-  return member;
 }
 
 function shapeProblem(
@@ -206,12 +211,8 @@ function knownKeys(error: SchemaError): string {
 
 /** Two errors of the webhook's schema that mean something together. */
 function webhookWords(error: SchemaError): { rule: RuleId; message: string } {
-  if (
-    error.pointer !== '/signatureScheme' ||
-    (error.kind !== 'missing-key' && !error.message.endsWith('is not allowed here'))
-  ) {
-    return { rule: error.kind, message: error.message };
-  }
+  const isMissing = error.kind === 'missing-key' && error.pointer === '/signatureScheme';
+  if (!isMissing && !isSchemeUnwanted(error)) return { rule: error.kind, message: error.message };
   return error.kind === 'missing-key'
     ? {
         rule: 'signature-scheme',
@@ -221,8 +222,4 @@ function webhookWords(error: SchemaError): { rule: RuleId; message: string } {
         rule: 'signature-scheme',
         message: 'signatureScheme goes with authMode: signature only; remove it or set authMode: signature',
       };
-}
-
-function isMapping(value: JsonValue | undefined): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
