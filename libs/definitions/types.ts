@@ -172,10 +172,7 @@ export interface SkillFile {
   executable: boolean;
 }
 
-/**
- * Everything one tree says, names not yet resolved. Of files with errors an empty text is in the place of one that is
- * wrong and has to be there.
- */
+/** Everything one tree says, names not yet resolved. In files with errors '' stands for texts that are wrong. */
 export interface WrittenDefinitions {
   factory: FactoryDefinition;
   webhooks: WebhookDefinition[];
@@ -200,9 +197,8 @@ export interface Reading {
   problems: Problem[];
   /** Definition files that could not be read into a definition (error problems): never to be treated as deleted. */
   brokenPaths: string[];
-  /** Internal positions, to be handed to `checkReferences` unchanged. */
+  /** Internal: where parts of files are, and which are left out as wrong; for `checkReferences`, unchanged. */
   positions: PositionIndex;
-  /** What is left out of files with errors, by path. Internal like those. */
   faults: ReadonlyMap<string, DocumentFaults>;
   /** Path → exact text of the files of webhooks and automations that could be read as text. */
   texts: ReadonlyMap<string, string>;
