@@ -122,6 +122,8 @@ describe('a whole request', () => {
       why: 'nothing is wrong',
     },
     { rules: runRequestProblems, body: {}, pointers: ['/prompt'], why: 'a run needs something to do' },
+    { rules: runRequestProblems, body: { prompt: ' \n\t' }, pointers: ['/prompt'], why: 'blanks say nothing' },
+    { rules: runRequestProblems, body: { prompt: ' ', conversation_id: 'c' }, pointers: ['/prompt'], why: 'nor later' },
     {
       rules: runRequestProblems,
       body: { config: { skill_spec: 'review' }, factory_uid: 'fac_a' },

@@ -83,6 +83,8 @@ function followupFileProblems(attachments: unknown): RequestProblem[] {
 function promptProblems({ prompt, skill, config, conversation_id: conversationId }: Members): RequestProblem[] {
   const { skill_spec: one, skills } = membersOf(config) ?? {};
   const isSaid = [prompt, skill, one, conversationId].some((member) => member !== undefined) || !isEmptyList(skills);
+  if (typeof prompt === 'string' && prompt !== '' && prompt.trim() === '')
+    return [{ pointer: '/prompt', message: 'is empty; write what the agent shall do' }];
   if (isSaid) return [];
   const message = 'is required unless skill, config.skill_spec, config.skills or conversation_id is given';
   return [{ pointer: '/prompt', message }];

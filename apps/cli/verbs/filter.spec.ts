@@ -63,6 +63,13 @@ describe('millwright filter test', () => {
     ['{"a": "x"}', '{}', [], 1, 'the filter cannot be used\n  /a: '],
     ['[]', '{}', [], 1, 'the filter cannot be used\n  a payload filter is an object'],
     ['a: [x]', '{}', [], 1, 'the filter is not valid JSON (name the file .yaml when it is YAML)'],
+    [
+      '{"a": {\n "b": ["x"], "b": ["y"]}}',
+      '{}',
+      [],
+      1,
+      'the filter has a key twice, of which only one would count\n  line 2',
+    ],
     ['a: [x', '{}', ['filter.yaml', 'payload.json'], 1, 'the filter is not valid YAML'],
     ['{}', '{"a":', [], 1, 'the payload is not valid JSON: as a delivery it would be answered 400'],
     ['{}', Buffer.from([0x22, 0xff, 0x22]), [], 1, 'the payload is not valid JSON'],

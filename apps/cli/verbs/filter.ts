@@ -90,6 +90,16 @@ function readFilter(file: string, text: string): unknown {
 }
 
 function parsedJson(text: string): unknown {
+  const value = jsonOf(text);
+  // JSON is YAML, whose parser tells what that of JSON passes over: of a key that is there twice, the last one counts.
+  const { errors } = parseDocument(text, { prettyErrors: true, logLevel: 'error', version: '1.2', schema: 'json' });
+  const repeated = errors.filter(({ code }) => code === 'DUPLICATE_KEY');
+  if (repeated.length === 0) return value;
+  const places = repeated.map(({ linePos: [{ line, col }] = [{ line: 1, col: 1 }] }) => `line ${line}, column ${col}`);
+  throw new CommandError('the filter has a key twice, of which only one would count', EXIT.problems, places);
+}
+
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
