@@ -50,6 +50,31 @@ describe('problems of one file', () => {
     expect(placesOf([W, automation(...triggers('recieved'))])).toEqual(['3:32 wrong-value', ...others]);
   });
 
+  it('are told once for each entry and each name that is there again', () => {
+    const names = ['w', 'w', 'nope', 'nope'].join(', ');
+    const filter = `filter: {webhooks: [${names}], webhook_ids: [x]}`;
+    const known: KnownFacts = {
+      webhookUidOf: () => `wh_${'0'.repeat(26)}`,
+      liveWebhooks: new Map(),
+      deletedWebhookUids: new Set(),
+    };
+    const trigger = `  - {provider: webhook, event: received, ${filter}}`;
+    const told = problemsOf([W, automation('triggers:', trigger)], known).map(({ rule }) => rule);
+    expect(told.toSorted()).toEqual(['webhook-known', 'webhook-uid', 'wrong-value', 'wrong-value']);
+  });
+
+  it('are told without a suggestion behind the hundredth name that nothing has', () => {
+    const names = Array.from({ length: 45 }, (_, n) => `hook-${n}`).join(', ');
+    const triggers = Array.from(
+      { length: 4 },
+      () => `  - {provider: webhook, event: received, filter: {webhooks: [${names}]}}`,
+    );
+    const told = problemsOf([file('webhooks/hook.yaml', 'secretName: w\n'), automation('triggers:', ...triggers)]);
+    const unknown = told.filter(({ rule }) => rule === 'webhook-known');
+    expect(unknown).toHaveLength(180);
+    expect(unknown.filter(({ message }) => message.includes('did you mean')).length).toBeLessThanOrEqual(100);
+  });
+
   it.each([
     {
       beside: 'a webhook that is listed twice',

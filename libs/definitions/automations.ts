@@ -14,7 +14,7 @@ import { withFix } from './fixes/fixes.ts';
 import { filterProblems } from './payload-filters.ts';
 import { problemAt } from './rules/problems.ts';
 import { FILE_START, type SourceText } from './yaml/source-text.ts';
-import { groupProblem, providerWords } from './triggers/trigger-doubts.ts';
+import { groupProblem, providerWords, WEBHOOK_UID } from './triggers/trigger-doubts.ts';
 import type {
   FilePositions,
   Problem,
@@ -32,8 +32,6 @@ const NO_POSITIONS: FilePositions = {
   plainText: () => undefined,
   written: (pointer) => pointer,
 };
-/** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
-const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Reads automations/<name>/automation.md. Problems of front matter and prompt are found together. */
 export function readAutomation(name: string, source: SourceText): FileReading<WrittenAutomation> {
@@ -155,9 +153,12 @@ function readWebhookTrigger(
 function namesIn(list: readonly (string | undefined)[] = [], pointer: string, reader: TriggerReader): string[] {
   const names = list.map((name) => name ?? '');
   if (!reader.faults.touch(pointer)) return names;
+  const told = new Set<string>();
   return names.map((name, index) => {
     const first = names.indexOf(name);
     if (name === '' || first === index) return name;
+    if (told.has(name)) return '';
+    told.add(name);
     const message = `${labelOf(pointer)} holds the same entry twice (entries ${first} and ${index}, counted from 0)`;
     report(reader, `${pointer}/${index}`, 'wrong-value', message);
     return '';

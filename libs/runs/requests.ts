@@ -41,8 +41,9 @@ export function runRequestProblems(body: unknown): RequestProblem[] {
 export function dispatchProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   if (request === undefined) return [];
-  const { metadata, config, attachments } = request;
+  const { prompt, metadata, config, attachments } = request;
   return [
+    ...blankPromptProblems(prompt),
     ...metadataProblems(metadata),
     ...ticketProblems(request),
     ...agentConfigProblems(config),
@@ -83,11 +84,16 @@ function followupFileProblems(attachments: unknown): RequestProblem[] {
 function promptProblems({ prompt, skill, config, conversation_id: conversationId }: Members): RequestProblem[] {
   const { skill_spec: one, skills } = membersOf(config) ?? {};
   const isSaid = [prompt, skill, one, conversationId].some((member) => member !== undefined) || !isEmptyList(skills);
-  if (typeof prompt === 'string' && prompt !== '' && prompt.trim() === '')
-    return [{ pointer: '/prompt', message: 'is empty; write what the agent shall do' }];
-  if (isSaid) return [];
+  const blank = blankPromptProblems(prompt);
+  if (isSaid || blank.length > 0) return blank;
   const message = 'is required unless skill, config.skill_spec, config.skills or conversation_id is given';
   return [{ pointer: '/prompt', message }];
+}
+
+/** Blanks alone say nothing. What is empty is the schema's to name. */
+export function blankPromptProblems(prompt: unknown): RequestProblem[] {
+  const isBlank = typeof prompt === 'string' && prompt !== '' && prompt.trim() === '';
+  return isBlank ? [{ pointer: '/prompt', message: 'is empty; write what the agent shall do' }] : [];
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -7,7 +7,7 @@ import { jest } from '@jest/globals';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
-import { identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
+import { identitySweep } from '../../apps/server/store/retention/identity-sweeps.ts';
 import { sweepAll } from './sweep-runs.ts';
 import { meddle, onPostgres, select, storesOf, type Stores } from './backends.ts';
 import { arrival, newId, seedServed, servingVersion, starterOf, type Served } from './seeds.ts';

@@ -4,7 +4,8 @@
  */
 import { identityKey, RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, identityCount, select, meddle, onEachBackend, type Stores } from './backends.ts';
-import { deliverySweep, identitySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
+import { deliverySweep } from '../../apps/server/store/retention/delivery-sweeps.ts';
+import { identitySweep } from '../../apps/server/store/retention/identity-sweeps.ts';
 import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
 import { DAY_MS, idAt, seedEntries, sweepState, sweepAll, sweeperOf } from './sweep-runs.ts';
 import { arrivalAt, claimRun, runOf, seedServed, type Served } from './seeds.ts';

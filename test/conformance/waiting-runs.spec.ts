@@ -265,7 +265,7 @@ await onEachBackend('runs that wait as references', (world) => {
       }
     });
 
-    it('past one that lacks what it refers to, which waits on', async () => {
+    it('past one that lacks what it refers to, which waits until it is cancelled', async () => {
       await empty();
       const [damaged, forgotten, whole] = [
         await seedServed(stores),
@@ -273,7 +273,7 @@ await onEachBackend('runs that wait as references', (world) => {
         await seedServed(stores),
       ];
       const [first] = await deliver(damaged);
-      await deliver(forgotten);
+      const [second] = await deliver(forgotten);
       const [last] = await deliver(whole);
       await meddle(stores, 'DELETE FROM delivery WHERE entry_id = ?', first?.entryId ?? '');
       await meddle(stores, 'DELETE FROM run_snapshot WHERE factory_uid = ?', forgotten.factoryUid);
@@ -283,8 +283,8 @@ await onEachBackend('runs that wait as references', (world) => {
       );
       expect(claimed.map(({ runId }) => runId)).toEqual([last?.runId]);
       expect(await waiting()).toBe(2);
-      await meddle(stores, 'DELETE FROM waiting_run');
-      if (world.dialect === 'sqlite') await meddle(stores, 'DELETE FROM waiting_queue'); // its snapshot would name it
+      for (const run of [first, second]) expect(await stores.runs.cancel(run?.runId ?? '')).toBe('cancelled');
+      expect([await waiting(), await count(stores, 'waiting_queue')]).toEqual([0, 0]);
     });
 
     it('with their configuration, and once', async () => {

@@ -71,6 +71,7 @@ describe('millwright filter test', () => {
       'the filter has a key twice, of which only one would count\n  line 2',
     ],
     ['a: [x', '{}', ['filter.yaml', 'payload.json'], 1, 'the filter is not valid YAML'],
+    ['{"a":'.repeat(5_000) + '[1]' + '}'.repeat(5_000), '{}', [], 1, 'deep'],
     ['{}', '{"a":', [], 1, 'the payload is not valid JSON: as a delivery it would be answered 400'],
     ['{}', Buffer.from([0x22, 0xff, 0x22]), [], 1, 'the payload is not valid JSON'],
     ['{}', '{}', ['filter.json'], 64, 'give either PAYLOAD_FILE or --entry'],

@@ -91,12 +91,21 @@ function readFilter(file: string, text: string): unknown {
 
 function parsedJson(text: string): unknown {
   const value = jsonOf(text);
+  if (isDeeperThan(value, LOOKED_THROUGH_LEVELS_MAX)) return value; // which no filter is
   // JSON is YAML, whose parser tells what that of JSON passes over: of a key that is there twice, the last one counts.
   const { errors } = parseDocument(text, { prettyErrors: true, logLevel: 'error', version: '1.2', schema: 'json' });
   const repeated = errors.filter(({ code }) => code === 'DUPLICATE_KEY');
   if (repeated.length === 0) return value;
   const places = repeated.map(({ linePos: [{ line, col }] = [{ line: 1, col: 1 }] }) => `line ${line}, column ${col}`);
   throw new CommandError('the filter has a key twice, of which only one would count', EXIT.problems, places);
+}
+
+/** Far beyond what a filter may have: the parser of YAML calls itself for each level. */
+const LOOKED_THROUGH_LEVELS_MAX = 100;
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }
 
 function jsonOf(text: string): unknown {

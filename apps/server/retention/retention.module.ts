@@ -6,7 +6,8 @@ import { Clock, CONFIG, DATABASE, ProcessIdentity } from '../process/injection-t
 import { Log } from '../process/log.ts';
 import type { Database } from '../store/database/database.ts';
 import { auditSweep, historySweep } from '../store/retention/history-sweeps.ts';
-import { deliverySweep, identitySweep, sharedIdentitySweep } from '../store/retention/delivery-sweeps.ts';
+import { deliverySweep } from '../store/retention/delivery-sweeps.ts';
+import { identitySweep, sharedIdentitySweep } from '../store/retention/identity-sweeps.ts';
 import { artifactSweep, eventSweep, snapshotSweep } from '../store/retention/run-sweeps.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from './sweeper.ts';

@@ -4,6 +4,7 @@ import { labelOf } from '#contracts';
 import { classifyPath } from '../definition-paths.ts';
 import { ruleOf } from '../rules/rules.ts';
 import { secretNameDoubt } from '../secrets/secret-values.ts';
+import { didYouMean } from '../suggest.ts';
 import { FILE_START } from '../yaml/source-text.ts';
 import type { KnownFacts, Range, Reading } from '../types.ts';
 import type { RuleId } from '../rules/rules.ts';
@@ -22,6 +23,18 @@ export interface Check {
   misplaced: ReadonlyMap<string, string>;
   /** UID → slug of the tree's webhooks; empty when UIDs cannot be predicted. */
   treeUids: ReadonlyMap<string, string>;
+  /** How many more unknown names are compared with all that are known. */
+  suggestionsLeft: number;
+}
+
+/** Comparing a name with thousands takes milliseconds: a hostile tree has as many names as there is room for. */
+const SUGGESTIONS_MAX = 100;
+
+/** `; did you mean "x"?`, or nothing; nothing either behind the first unknown names of a tree. */
+export function suggestAmong(check: Check, word: string, candidates: () => Iterable<string>): string {
+  if (check.suggestionsLeft === 0) return '';
+  check.suggestionsLeft -= 1;
+  return didYouMean(word, candidates());
 }
 
 /** Starts a check: files with errors of their own are held from the beginning. */
@@ -43,6 +56,7 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
     webhookPaths,
     misplaced: misplacedFiles(reading.brokenPaths),
     treeUids: new Map(treeUids),
+    suggestionsLeft: SUGGESTIONS_MAX,
   };
 }
 

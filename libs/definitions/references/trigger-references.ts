@@ -1,8 +1,8 @@
 /** Which webhooks a trigger selects: names and UIDs go in, UIDs come out. contract §8.3 (webhook_ids). */
-import { holdWith, holdWithMisplaced, report, type Check } from './check.ts';
+import { holdWith, holdWithMisplaced, report, suggestAmong, type Check } from './check.ts';
 import { isValidName } from '../definition-paths.ts';
+import { WEBHOOK_UID } from '../triggers/trigger-doubts.ts';
 import { byCodeUnits } from '../rules/problems.ts';
-import { didYouMean } from '../suggest.ts';
 import type { Trigger, WebhookTrigger, WrittenAutomation, WrittenWebhookTrigger } from '../types.ts';
 
 /**
@@ -37,7 +37,7 @@ function uidOfName(check: Check, path: string, name: string, pointer: string): s
     const meant = nameInPath(name);
     const hint = check.webhookPaths.has(meant)
       ? `; did you mean ${JSON.stringify(meant)}?`
-      : didYouMean(meant, check.webhookPaths.keys()) || wayToDeclare(name);
+      : suggestAmong(check, meant, () => check.webhookPaths.keys()) || wayToDeclare(name);
     report(check, path, pointer, 'webhook-known', `webhook ${JSON.stringify(name)} is not declared here${hint}`);
     return [];
   }
@@ -75,8 +75,9 @@ function checkUid(check: Check, path: string, uid: string, pointer: string): voi
   }
   // An unknown UID can only be told from a live, remembered or predicted one when all three are known.
   if (liveWebhooks === undefined || deletedWebhookUids === undefined || check.known.webhookUidOf === undefined) return;
+  if (!WEBHOOK_UID.test(uid)) return; // its reader has said so
   const hint =
-    didYouMean(uid, [...check.treeUids.keys(), ...liveWebhooks.keys()]) ||
+    suggestAmong(check, uid, () => [...check.treeUids.keys(), ...liveWebhooks.keys()]) ||
     '; list names under webhooks, or copy UIDs from the plan';
   report(
     check,

@@ -9,6 +9,9 @@ import type { RuleId } from '../rules/rules.ts';
 import { nearest } from '../suggest.ts';
 import type { WrittenTrigger } from '../types.ts';
 
+/** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract §1.3 (Identifiers). */
+export const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
+
 /** A rule that is broken, how, and the one word that puts it right. */
 type Doubt = [rule: RuleId, message: string, meant?: string];
 

@@ -5,13 +5,18 @@
 import { knownConfigMembers, type AmbientAgentConfig } from '#agents';
 import { membersOf } from '#contracts';
 import { readSchedule } from '#definitions';
-import { agentConfigProblems, metadataProblems } from '../requests.ts';
+import { agentConfigProblems, blankPromptProblems, metadataProblems } from '../requests.ts';
 import type { RequestProblem } from '../types.ts';
 
 /** Everything that a schema cannot state, each by its pointer. The body may be anything. */
 export function scheduleProblems(body: unknown): RequestProblem[] {
-  const { cron_schedule: cron, metadata, agent_config: config } = membersOf(body);
-  return [...cronProblems(cron), ...metadataProblems(metadata), ...agentConfigProblems(config, '/agent_config')];
+  const { cron_schedule: cron, prompt, metadata, agent_config: config } = membersOf(body);
+  return [
+    ...cronProblems(cron),
+    ...blankPromptProblems(prompt),
+    ...metadataProblems(metadata),
+    ...agentConfigProblems(config, '/agent_config'),
+  ];
 }
 
 /** The same for a new one, which has to say what its runs do. */

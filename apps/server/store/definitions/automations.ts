@@ -7,6 +7,7 @@ import { IsNull, MoreThan } from 'typeorm';
 import { firstUuidv7, isEnded, type RunState } from '#runs';
 import type { Database } from '../database/database.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
+import { FACTORY_OF_WAITING } from '../runs/waiting-runs.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 import { AUTOMATION, type AutomationRow } from './definition.entities.ts';
 import { joinSql, phrase, type Sql, sql } from '../database/sql.ts';
@@ -118,7 +119,7 @@ function lastCreated(factoryUid: string, automationUids: readonly string[]): Sql
   return sql`${asked(automationUids)} SELECT automation_uid AS uid, max(created_at) AS at FROM run
       WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL GROUP BY automation_uid
     UNION ALL SELECT automation_uid AS uid, max(created_at) AS at FROM waiting_run_row
-      WHERE factory_uid = ${factoryUid} GROUP BY automation_uid
+      WHERE ${phrase(FACTORY_OF_WAITING)} = ${factoryUid} GROUP BY automation_uid
     UNION ALL SELECT a.uid, (SELECT max(r.created_at) FROM run r WHERE r.automation_uid = a.uid
       AND r.settled_at IS NOT NULL AND r.settled_at >= (SELECT latest.created_at FROM run latest
       WHERE latest.automation_uid = a.uid AND latest.settled_at IS NOT NULL
@@ -183,10 +184,10 @@ export function* recentRunsOf(
 function openRuns(factoryUid: string, first: string, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
   const counted = (runs: Sql) => sql`SELECT automation_uid AS uid, state || ' ' || count(*) AS counts FROM ${runs}
-    AND factory_uid = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
+    = ${factoryUid} AND automation_uid IS NOT NULL AND run_id >= ${first}
     GROUP BY automation_uid, state`;
-  return sql`${counted(sql`run${hint} WHERE settled_at IS NULL`)}
-    UNION ALL ${counted(phrase('waiting_run_row WHERE true'))}`;
+  return sql`${counted(sql`run${hint} WHERE settled_at IS NULL AND factory_uid`)}
+    UNION ALL ${counted(phrase(`waiting_run_row WHERE ${FACTORY_OF_WAITING}`))}`;
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends, and holds the states. */

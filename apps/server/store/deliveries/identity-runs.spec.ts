@@ -10,7 +10,7 @@ import { examples } from '../../../../test/support/tier.ts';
 import type { Database } from '../database/database.ts';
 import { change, row, type Transaction } from '../database/transactions.ts';
 import { openDatabase } from '../open-database.ts';
-import { identitySweep } from '../retention/delivery-sweeps.ts';
+import { identitySweep } from '../retention/identity-sweeps.ts';
 import type { IdentityDatabase } from './acceptance.ts';
 import { findInChunks } from './identity-merges.ts';
 import { IdentityRuns, OwnIdentities } from './identity-runs.ts';

@@ -96,14 +96,16 @@ export class RateOwner {
   }
 
   private async acquire(): Promise<Ownership> {
-    const { name } = this;
+    const { name, known } = this;
     const [{ owner, epoch, changed_at: changedAtMs, server }, nowMs] = await this.database.run(
       function* (): Transaction<[OwnerRow, number]> {
         yield* lock(RATE_OWNER_LOCK); // waits for what others, and we, have under way
         const at = yield* databaseNow();
         const present =
           (yield* row<OwnerRow>(`SELECT owner, epoch, changed_at, ${SERVER} FROM rate_owner WHERE id = 1`)) ?? NOBODY;
-        const next = nextOwner(present, name, at);
+        // What was read in an epoch of one server may not be on another one: it gets an epoch of its own.
+        const isMoved = known !== undefined && known.server !== present.server;
+        const next = isMoved ? inNextEpoch(nextOwner(present, name, at)) : nextOwner(present, name, at);
         if (next !== present)
           yield* change(
             'UPDATE rate_owner SET owner = ?, epoch = ?, changed_at = ? WHERE id = 1',
@@ -124,12 +126,15 @@ const NOBODY: OwnerRow = { owner: null, epoch: 0, changed_at: 0, server: 0 };
 /** Epochs grow by a random number up to this: one that a server has lost is not given to another process anew. */
 const EPOCH_STEP_MAX = 2 ** 20;
 
+function inNextEpoch(row: OwnerRow): OwnerRow {
+  return { ...row, epoch: row.epoch + 1 + randomInt(EPOCH_STEP_MAX) };
+}
+
 /** Who owns from now on: the one who asks, where nobody has changed it lately; otherwise nobody. */
 function nextOwner(present: OwnerRow, name: string, nowMs: number): OwnerRow {
   const { owner, changed_at: changedAt } = present;
-  const epoch = present.epoch + 1 + randomInt(EPOCH_STEP_MAX);
-  if (owner === name) return { ...present, epoch };
+  if (owner === name) return inNextEpoch(present);
   // A clock that was set back does not keep it from anybody.
-  if (Math.abs(nowMs - changedAt) >= QUIET_MS) return { ...present, owner: name, epoch, changed_at: nowMs };
-  return owner === null ? present : { ...present, owner: null, epoch, changed_at: nowMs };
+  if (Math.abs(nowMs - changedAt) >= QUIET_MS) return inNextEpoch({ ...present, owner: name, changed_at: nowMs });
+  return owner === null ? present : inNextEpoch({ ...present, owner: null, changed_at: nowMs });
 }

@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts';
 import { catchUp } from '../database/deferred-index.ts';
 import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { rows, type Transaction } from '../database/transactions.ts';
+import { FACTORY_OF_WAITING } from '../runs/waiting-runs.ts';
 
 /** Whose traffic is asked for: UIDs of webhooks and automations, what runs call environments and skills. */
 export interface TrafficQuery {
@@ -139,11 +140,11 @@ function countedRuns(span: Span, wanted: TrafficQuery, dialect: Database['dialec
 function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
   const counted = (runs: Sql) => sql`SELECT 'open' AS part, webhook_uid, automation_uid, environment_id, skill_spec,
-    state, count(*) AS n, max(run_id) AS last FROM ${runs} AND factory_uid = ${factoryUid} AND run_id >= ${first}
+    state, count(*) AS n, max(run_id) AS last FROM ${runs} = ${factoryUid} AND run_id >= ${first}
     GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`;
   const [own, waiting] = [
-    counted(sql`run${hint} WHERE settled_at IS NULL`),
-    counted(phrase('waiting_run_row WHERE true')),
+    counted(sql`run${hint} WHERE settled_at IS NULL AND factory_uid`),
+    counted(phrase(`waiting_run_row WHERE ${FACTORY_OF_WAITING}`)),
   ];
   return sql`${own} UNION ALL ${waiting}`;
 }

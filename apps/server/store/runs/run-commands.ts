@@ -11,7 +11,7 @@ import { permissionAnswerOf, openQuestions, answerPermission } from './permissio
 import { appendToLog, nextSeq } from './run-log.ts';
 import { insertInto } from '../database/table.ts';
 import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
-import { materializeRuns } from './waiting-runs.ts';
+import { discardWaiting, materializeRuns } from './waiting-runs.ts';
 import { FOLLOWUP, RUN, type RunRow, ENDED_STATES } from './run.entities.ts';
 
 /** A message to a run. */
@@ -50,6 +50,14 @@ export type CancelOutcome = 'cancelled' | 'requested' | 'repeated' | 'ended' | '
 
 const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before it started' };
 
+/** Of a run that waits and lacks what it refers to nothing remains. */
+function* cancelUnmade(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
+  if ((yield* discardWaiting([runId])) === 0) return 'unknown';
+  yield* audit(by, { action: 'run.cancel', subject: runId });
+  if (also !== undefined) yield* also('cancelled');
+  return 'cancelled';
+}
+
 /** Stores the wish to cancel; see RunStore.cancel. */
 export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
   const nowMs = yield* databaseNow();
@@ -58,7 +66,7 @@ export function* cancelRun(runId: string, { by, also }: TransactionHook<CancelOu
     'SELECT run_id, state, cancel_requested_at, execution_id, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
     runId,
   );
-  if (run === undefined) return 'unknown';
+  if (run === undefined) return yield* cancelUnmade(runId, { by, also });
   const decision = cancelDecision(run.state as RunState, { cancelRequested: run.cancel_requested_at !== null });
   if (!decision.ok) return 'ended';
   if (decision.action === 'none') return 'repeated';

@@ -150,6 +150,17 @@ function* makeRows(runIds: readonly string[]): Transaction<string[]> {
 
 const COLUMNS = RUN.columns.join(', ');
 
+/** Removes runs that wait and cannot become rows, because what they refer to is gone. Answers how many those were. */
+export function* discardWaiting(runIds: readonly string[]): Transaction<number> {
+  let removed = 0;
+  for (const some of inSlices(runIds)) {
+    const these = `WHERE run_id IN (${placeholders(some.length)})`;
+    removed += yield* change(`DELETE FROM waiting_run ${these}`, ...some);
+    yield* change(`DELETE FROM waiting_queue ${these}`, ...some); // which no trigger finds without the snapshot
+  }
+  return removed;
+}
+
 /** Makes rows of `run` of a factory's runs that wait: all of them end with it. */
 export function* materializeFactory(factoryUid: string): Transaction<void> {
   yield* catchUpQueue([factoryUid]);
@@ -159,7 +170,9 @@ export function* materializeFactory(factoryUid: string): Transaction<void> {
     factoryUid,
     factoryUid,
   );
-  yield* materializeRuns(waiting.map(({ run_id: runId }) => runId));
+  const runIds = waiting.map(({ run_id: runId }) => runId);
+  const made = new Set(yield* materializeRuns(runIds));
+  yield* discardWaiting(runIds.filter((runId) => !made.has(runId)));
 }
 
 /**
@@ -188,6 +201,12 @@ function* materializeFound(where: string, ...params: SqlValue[]): Transaction<nu
   const found = yield* rows<{ run_id: string }>(`SELECT run_id FROM ${where}`, ...params);
   return (yield* materializeRuns(found.map(({ run_id: runId }) => runId))).length;
 }
+
+/**
+ * The factory in a condition on `waiting_run_row`. By the column itself SQLite begins with the factory's snapshots, and
+ * looks through all that wait for each of them.
+ */
+export const FACTORY_OF_WAITING = "(factory_uid || '')";
 
 /** Whether any run waits as a reference. */
 export function* isAnyReferring(): Transaction<boolean> {

@@ -43,7 +43,14 @@ export function* putSecret(
     yield* deleteUnboundValues();
   }
   if (wanted.grants !== undefined && existing !== undefined) {
-    if (wanted.value === undefined) refuseUnusable(existing.usableFor, gained);
+    if (wanted.value === undefined) {
+      // Who waits for it already is let down by its value, and not by what is granted now.
+      const meant = new Set((yield* webhooksToBind(existing)).map(({ webhookUid }) => webhookUid));
+      refuseUnusable(
+        existing.usableFor,
+        gained.filter(({ webhookUid }) => !meant.has(webhookUid)),
+      );
+    }
     yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
   }
   const secret = (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();

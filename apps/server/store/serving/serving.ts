@@ -240,8 +240,8 @@ export function* bumpServing(factoryUid: string): Transaction<number> {
 const CLOCK_STEP_MAX = 2 ** 20;
 
 /**
- * The next number of the one clock that all factories share, somewhat higher than the last. Whoever accepts deliveries without looking at their
- * factories shares the lock of its name, so that the clock stands still meanwhile.
+ * The next number of the one clock that all factories share, somewhat higher than the last. Whoever accepts deliveries
+ * without looking at their factories shares the lock of its name, so that the clock stands still meanwhile.
  */
 export function* tickServingClock(): Transaction<number> {
   yield* lock('serving clock');
