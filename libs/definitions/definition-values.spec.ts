@@ -226,7 +226,6 @@ describe('an automation', () => {
         '/network/allow/0 wrong-value',
         '/prompt empty-prompt',
         '/triggers/0/filter/webhook_ids/0 webhook-uid',
-        '/triggers/0/filter/webhook_ids/0 webhook-known',
         '/triggers/0/filter/webhook_ids/1 webhook-known',
         '/triggers/0/filter/payload/a~1b/c filter-bare-scalar',
         '/triggers/1/schedule/cron cron',
