@@ -2,6 +2,7 @@
  * Counts of runs while these move: from a reference to a row, from open to ended and back. Each is counted once,
  * whichever statement of a read it moves behind. contract §1.7 (Metrics), §4.1 (automations), §12.1 (Plan).
  */
+import { uuidv7TimeMs } from '#runs';
 import { AutomationStore } from '../../apps/server/store/definitions/automations.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import {
@@ -35,8 +36,15 @@ await onEachBackend('runs that move while they are counted', (world) => {
   });
 
   const materialize = () => stores.database.run(() => materializeRuns([runId]));
+  /** Not before it was created: IDs of one process only grow, and suites before may have made some of later times. */
   const enter = (state: string) =>
-    meddle(stores, 'UPDATE run SET state = ?, updated_at = ? WHERE run_id = ?', state, Date.now(), runId);
+    meddle(
+      stores,
+      'UPDATE run SET state = ?, updated_at = ? WHERE run_id = ?',
+      state,
+      Math.max(Date.now(), uuidv7TimeMs(runId)),
+      runId,
+    );
 
   /** The database, in which something happens behind each of the first statements of a long read. */
   function movingBehind(moves: (() => Promise<unknown>)[]): Database {
