@@ -92,8 +92,9 @@ beforeAll(async () => {
     forge: 'gitea',
     forge_secret: 'forge-token',
   };
-  const pulled = await api('POST', '/factory', { slug: 'pulled', source: git, suspended: true });
+  const pulled = await api('POST', '/factory', { slug: 'pulled', source: git });
   place['pulled_uid'] = String(pulled.body['uid']);
+  await api('POST', `/factory/${place['pulled_uid']}/suspend`);
   await service.service.database.run(() =>
     insert(
       'pull_request',
