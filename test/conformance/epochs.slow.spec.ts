@@ -6,6 +6,7 @@ import { DELIVERIES_PER_MINUTE_MAX, RATE_WINDOW_MS } from '#deliveries';
 import { jest } from '@jest/globals';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
+import { RateOwner } from '../../apps/server/store/deliveries/rate-owner.ts';
 import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { identitySweep } from '../../apps/server/store/retention/identity-sweeps.ts';
 import { sweepAll } from './sweep-runs.ts';
@@ -86,6 +87,23 @@ await onPostgres('an epoch', (world) => {
     });
   }, 120_000);
 
+  it('is another one on another server, whatever its clock says', async () => {
+    let ahead = 0;
+    const database = await opened();
+    const moving: Database = { ...database, run: (body) => database.run(() => withServer(body(), () => ahead)) };
+    const [one, other] = [new RateOwner(moving, 'one'), new RateOwner(await opened(), 'other')];
+    for (const owner of [one, other]) await owner.current(); // one behind the other: nobody owns
+    one.forget();
+    const before = await one.current();
+    ahead = 1;
+    const monotonicMs = performance.now.bind(performance);
+    const later = jest.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + 61_000);
+    const after = await one.current();
+    later.mockRestore();
+    expect([before.isSole, after.isSole, after.server - before.server]).toEqual([false, false, 1]);
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+  });
+
   it('knows what another process has accepted since retention removed all batches', async () => {
     const send = await senderOf();
     const [one, other] = [storesOf(await opened()), storesOf(await opened())];
@@ -108,6 +126,17 @@ await onPostgres('an epoch', (world) => {
     expect(await send(one, 'again')).toBe('duplicate');
   });
 });
+
+/** As another server would answer. */
+function* withServer<T>(work: Transaction<T>, ahead: () => number): Transaction<T> {
+  let step = work.next();
+  while (!step.done) {
+    const outcome = yield step.value;
+    for (const found of outcome.rows) if (typeof found['server'] === 'number') found['server'] += ahead();
+    step = work.next(outcome);
+  }
+  return step.value;
+}
 
 /** As the store sorts webhooks into its lanes. */
 function laneOf(uid: string): number {

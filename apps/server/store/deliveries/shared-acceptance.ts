@@ -37,7 +37,7 @@ const ATTEMPTS_MAX = 20;
 type Named = readonly (readonly string[])[];
 
 /** Whether all that a delivery needs is known before its transaction, once it is known what is served. */
-export function isCallable({ verdict }: PendingDelivery, stored: StoredSnapshots): boolean {
+function isCallable({ verdict }: PendingDelivery, stored: StoredSnapshots): boolean {
   if (verdict.kind === 'refuse') return true;
   return verdict.kind === 'deliver' && verdict.runs.every((run) => isDeferred(run) && stored.has(run.snapshot));
 }
@@ -141,7 +141,6 @@ export class SharedAcceptance {
   private forget(ownership: Ownership | undefined): void {
     if (ownership === undefined || !this.owner.isHeld(ownership)) return;
     this.owner.forget();
-    this.windows = new RateWindows(LOG_OF_WEBHOOKS);
     this.recoveredIn = undefined;
   }
 
