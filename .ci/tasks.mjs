@@ -15,6 +15,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { closingLine } from './closing-line.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
@@ -218,6 +219,8 @@ function slowTier(args, { folder = '', tier = 'slow' } = {}) {
 }
 
 function jest(args, environment = {}) {
+  const bundled = run(process.execPath, [join(root, '.ci/suite-programs.mjs')]);
+  if (bundled !== 0) return bundled;
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
     process.execPath,
@@ -238,15 +241,6 @@ function jest(args, environment = {}) {
   if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));
   rmSync(dirname(results), { recursive: true, force: true });
   return code;
-}
-
-/** What did not run is named, and counted as skipped. */
-function closingLine({ numPassedTests, numFailedTests, numPendingTests, testResults }) {
-  const skipped = testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter(({ status }) => status === 'pending'),
-  );
-  for (const { fullName } of skipped) console.log(`skipped: ${fullName}`);
-  console.log(`Tests: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
 }
 
 function bin(name) {

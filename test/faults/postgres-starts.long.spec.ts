@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import 'reflect-metadata';
 import { start } from '../../apps/server/start.ts';
@@ -18,7 +17,8 @@ import { freePort } from '../support/network/ports.ts';
 import { startServiceProcess } from '../support/services/service-process.ts';
 import { ADMIN_KEY, installationOn, type Installation } from '../support/services/services-on-postgres.ts';
 import { eventually } from '../support/services/service.ts';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
+import { nodeArguments, REPOSITORY } from '../support/processes/node-arguments.ts';
 
 const HIDDEN = 'hidden-word';
 const possible = await canOwnPostgres();
@@ -65,7 +65,7 @@ const possible = await canOwnPostgres();
         cwd: folder,
         stdout: new PassThrough(),
         stderr: heard,
-        builtInAgent: SOURCE_AGENT,
+        builtInAgent: SUITE_AGENT,
       });
       if (typeof answer !== 'number') {
         await answer.stop();
@@ -200,27 +200,17 @@ const possible = await canOwnPostgres();
       let waiting: ChildProcess | undefined;
       try {
         await holder.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
-        waiting = spawn(
-          process.execPath,
-          [
-            '--conditions=source',
-            '--import',
-            './test/support/processes/typescript-loader.mjs',
-            'test/support/services/serve-program.ts',
-            'start',
-          ],
-          {
-            cwd: fileURLToPath(new URL('../../', import.meta.url)),
-            stdio: 'ignore',
-            env: {
-              PATH: process.env['PATH'],
-              MILLWRIGHT_PORT: String(await freePort()),
-              MILLWRIGHT_DATA_DIR: mkdtempSync(join(folder, 'data-')),
-              ...installation.environment,
-              MILLWRIGHT_DATABASE_URL: server.url('held'),
-            },
+        waiting = spawn(process.execPath, [...nodeArguments('test/support/services/serve-program.ts'), 'start'], {
+          cwd: REPOSITORY,
+          stdio: 'ignore',
+          env: {
+            PATH: process.env['PATH'],
+            MILLWRIGHT_PORT: String(await freePort()),
+            MILLWRIGHT_DATA_DIR: mkdtempSync(join(folder, 'data-')),
+            ...installation.environment,
+            MILLWRIGHT_DATABASE_URL: server.url('held'),
           },
-        );
+        });
         const ended = once(waiting, 'exit');
         await eventually('it waits', async () =>
           (await holder.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 1

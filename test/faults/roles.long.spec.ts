@@ -35,7 +35,7 @@ import { bootService, eventually, type BootOptions, type TestService } from '../
 import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 import { installationOn } from '../support/services/services-on-postgres.ts';
 import { call, type Call } from '../support/services/recorded-io.ts';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
 
 const server = await postgresServer();
 const suite = server.ok ? describe : describe.skip;
@@ -233,7 +233,7 @@ suite(called('a process with one role'), () => {
       cwd: together.folder,
       stdout,
       stderr: process.stderr,
-      builtInAgent: SOURCE_AGENT,
+      builtInAgent: SUITE_AGENT,
     });
     if (typeof service === 'number') throw new Error('it did not start');
     await service.stop();
@@ -675,7 +675,7 @@ suite(called('a process that does not fit'), () => {
       cwd: together.folder,
       stdout: new PassThrough(),
       stderr,
-      builtInAgent: SOURCE_AGENT,
+      builtInAgent: SUITE_AGENT,
     });
     if (typeof code !== 'number') await code.stop();
     await new Promise((resolve) => setImmediate(resolve));

@@ -4,15 +4,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { factoryFolder, type FactoryFolder } from '../support/factories/factory-folder.ts';
 import { runIn } from '../support/factories/factory-files.ts';
 import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
+import { nodeArguments } from '../support/processes/node-arguments.ts';
 
 const SECRET = 'a-managed-secret-of-the-run';
 const LITERAL = 'a-literal-that-somebody-wrote';
-const SUPPORT = fileURLToPath(new URL('../support/', import.meta.url));
 
 let service: TestService;
 let folder: FactoryFolder;
@@ -103,7 +102,7 @@ it(
     const servers = {
       tiny: {
         command: 'node',
-        args: ['--import', join(SUPPORT, 'processes/typescript-loader.mjs'), join(SUPPORT, 'agents/mcp-program.ts')],
+        args: nodeArguments('test/support/agents/mcp-program.ts', { withLibs: false }),
         env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' },
       },
     };

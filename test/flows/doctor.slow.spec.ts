@@ -30,7 +30,7 @@ import { call } from '../support/services/recorded-io.ts';
 import { freePort } from '../support/network/ports.ts';
 import { freshDatabase, postgresServer } from '../support/databases/postgres.ts';
 import { bootService } from '../support/services/service.ts';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
 
 interface ReportedFinding {
   check: string;
@@ -69,7 +69,7 @@ async function visit(
   environment: Record<string, string> = {},
   argv: string[] = [],
   isText = false,
-  { agent = SOURCE_AGENT, cwd = box }: { agent?: BuiltInAgent; cwd?: string } = {},
+  { agent = SUITE_AGENT, cwd = box }: { agent?: BuiltInAgent; cwd?: string } = {},
 ): Promise<Visit> {
   let text = '';
   const sink = (): Writable =>

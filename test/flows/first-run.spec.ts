@@ -13,7 +13,7 @@ import { patternOf } from '../support/patterns.ts';
 import { freePort } from '../support/network/ports.ts';
 import { call } from '../support/services/recorded-io.ts';
 import { eventually } from '../support/services/service.ts';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
 
 let folder: string;
 let service: Service | undefined;
@@ -44,7 +44,7 @@ async function begun(environment: Record<string, string>): Promise<string> {
     cwd: folder,
     stdout,
     stderr: new PassThrough(),
-    builtInAgent: SOURCE_AGENT,
+    builtInAgent: SUITE_AGENT,
   });
   if (typeof answer === 'number') throw new Error(`the service ended with ${answer}`);
   service = answer;

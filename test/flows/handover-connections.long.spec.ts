@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -17,9 +16,9 @@ import { SenderConnection } from '../support/network/sender-connection.ts';
 import { nextVersion, type NextVersion } from '../support/processes/next-version.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 import { installationOn, manyWebhooks, TOKEN } from '../support/services/services-on-postgres.ts';
+import { programFile, REPOSITORY } from '../support/processes/node-arguments.ts';
 
 const PROGRAM = 'test/support/services/supervised-program.ts';
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CONNECTIONS = 20;
 
 type UpgradeStep = 'the new version is loaded' | 'the old version has stepped aside';
@@ -101,7 +100,7 @@ describe('one machine with SQLite', () => {
     return new Promise((resolve, reject) => {
       const socket = createConnection(join(box, 'data', 'upgrade.sock'));
       socket.on('error', reject);
-      socket.write(`${JSON.stringify({ node: process.execPath, program: join(root, PROGRAM) })}\n`);
+      socket.write(`${JSON.stringify({ node: process.execPath, program: programFile(PROGRAM, root) })}\n`);
       createInterface({ input: socket }).on('line', (line) => {
         const report = JSON.parse(line) as UpgradeReport;
         if ('done' in report) resolve(report.done);
@@ -111,7 +110,7 @@ describe('one machine with SQLite', () => {
   }
 
   it.each<[of: string, outcome: string, root: () => string]>([
-    ['the next version', 'upgraded', () => ROOT],
+    ['the next version', 'upgraded', () => REPOSITORY],
     ['the version of before, which comes back', 'rolled-back', () => failing.root],
   ])(
     'passes the connections of senders to %s: what they send meanwhile is answered on them',
@@ -153,7 +152,7 @@ describe('one machine with SQLite', () => {
       }
       return [...seen];
     });
-    const done = await upgrade(ROOT);
+    const done = await upgrade(REPOSITORY);
     over.abort();
     expect(await Promise.all(sending)).toEqual(connections.map(() => [JSON.stringify({ status: 202, closes: false })]));
     expect(done).toBe('upgraded');

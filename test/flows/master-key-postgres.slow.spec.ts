@@ -17,6 +17,7 @@ import {
 } from '../support/services/services-on-postgres.ts';
 import type { TestService } from '../support/services/service.ts';
 import type { FactoryFolder } from '../support/factories/factory-folder.ts';
+import { nodeArguments } from '../support/processes/node-arguments.ts';
 
 const server = await postgresServer();
 const suite = server.ok ? describe : describe.skip;
@@ -44,10 +45,7 @@ function rotate(environment: Readonly<Record<string, string>>, parts?: number): 
   const child = spawn(
     process.execPath,
     [
-      '--conditions=source',
-      '--import',
-      './test/support/processes/typescript-loader.mjs',
-      'test/support/processes/rotating-master-key.ts',
+      ...nodeArguments('test/support/processes/rotating-master-key.ts'),
       ...(parts === undefined ? [] : [String(parts)]),
     ],
     { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env['PATH'], ...environment } },

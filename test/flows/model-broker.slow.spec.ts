@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { profilesWith, type OwnProfile } from '#agents';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
 import { startFakeModelServer, type FakeModelServer, type Reply } from '../support/models/fake-model-server.ts';
 import { ENDED, logOf, startedRun } from '../support/runs/runs.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
@@ -123,8 +123,8 @@ it('is not reached past the broker, nor with another model or request, and the l
 describe('an agent of the operator that tells of no money', () => {
   const HOUSE: OwnProfile = {
     id: 'house',
-    command: SOURCE_AGENT.command,
-    readOnly: SOURCE_AGENT.readOnly,
+    command: SUITE_AGENT.command,
+    readOnly: SUITE_AGENT.readOnly,
     mode: 'auto',
     modelVia: { kind: 'option' },
     models: [

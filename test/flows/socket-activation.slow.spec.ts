@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/network/ports.ts';
+import { nodeArguments } from '../support/processes/node-arguments.ts';
 
 const ACTIVATE = '/usr/bin/systemd-socket-activate';
 const ANALYZE = '/usr/bin/systemd-analyze';
@@ -55,10 +56,7 @@ suite(`the socket unit and systemd${HAS_SYSTEMD ? '' : ' (SKIPPED: no systemd pr
           `127.0.0.1:${port}`,
           ...environment.flatMap((pair) => ['-E', pair]),
           process.execPath,
-          '--conditions=source',
-          '--import',
-          './test/support/processes/typescript-loader.mjs',
-          program,
+          ...nodeArguments(program),
           'start',
         ],
         { stdio: ['ignore', 'ignore', 'pipe'] },

@@ -17,7 +17,7 @@ import { freePort } from '../support/network/ports.ts';
 import { webhookFile, webhookPath } from '../support/factories/factory-files.ts';
 import { createRepository } from '../support/git/git-repository.ts';
 import { eventually } from '../support/services/service.ts';
-import { SOURCE_AGENT } from '../support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../support/agents/suite-agent.ts';
 
 const COMMAND = `node ${fileURLToPath(new URL('../../apps/cli/millwright.mjs', import.meta.url))}`;
 const EXAMPLE = fileURLToPath(new URL('../../examples/factory-repo', import.meta.url));
@@ -67,7 +67,7 @@ async function started({ args = [], environment = {}, tty = false }: How = {}): 
     cwd: folder,
     stdout,
     stderr: listening('stderr'),
-    builtInAgent: SOURCE_AGENT,
+    builtInAgent: SUITE_AGENT,
   });
   await new Promise((resolve) => setImmediate(resolve));
   if (typeof answer !== 'number') running.push(answer);

@@ -7,7 +7,6 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Sqlite from 'better-sqlite3';
 import { upgrade } from '../../apps/cli/verbs/installation/upgrade.ts';
@@ -15,9 +14,9 @@ import type { FactoryFolder } from '../support/factories/factory-folder.ts';
 import { makeCertificate } from '../support/git/git-server.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 import { manyWebhooks, TOKEN } from '../support/services/services-on-postgres.ts';
+import { programFile, REPOSITORY } from '../support/processes/node-arguments.ts';
 
 const PROGRAM = 'test/support/services/supervised-program.ts';
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EVERY_MS = 30;
 const CONNECTIONS = 12;
 const UPGRADES = 2;
@@ -89,9 +88,9 @@ function deliver(agent: Agent | false, id: number): Promise<number | string> {
 }
 
 async function upgraded(): Promise<number> {
-  const io = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough(), cwd: ROOT };
+  const io = { stdin: Readable.from([]), stdout: new PassThrough(), stderr: new PassThrough(), cwd: REPOSITORY };
   const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(box, 'data') };
-  return upgrade(['--program', join(ROOT, PROGRAM)], { ...io, environment });
+  return upgrade(['--program', programFile(PROGRAM)], { ...io, environment });
 }
 
 function storedIds(): { all: number; ids: number } {

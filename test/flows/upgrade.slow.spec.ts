@@ -8,7 +8,6 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import Sqlite from 'better-sqlite3';
 import { upgrade } from '../../apps/cli/verbs/installation/upgrade.ts';
@@ -17,9 +16,9 @@ import { nextVersion, type NextVersion } from '../support/processes/next-version
 import { startServiceProcess, type ServiceProcess } from '../support/services/service-process.ts';
 import { eventually } from '../support/services/service.ts';
 import { manyWebhooks, TOKEN } from '../support/services/services-on-postgres.ts';
+import { programFile, REPOSITORY } from '../support/processes/node-arguments.ts';
 
 const PROGRAM = 'test/support/services/supervised-program.ts';
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Below what sixty webhooks may take in a minute. */
 const PER_SECOND = 40;
 
@@ -54,7 +53,7 @@ beforeEach(async () => {
       MILLWRIGHT_RUN_CONCURRENCY: '0',
       MILLWRIGHT_SYNC_INTERVAL: '3600',
       FAULT_CLOCK_FILE: clock,
-      NODE_OPTIONS: `--import=${join(ROOT, 'test/support/processes/shifted-clock.mjs')}`,
+      NODE_OPTIONS: `--import=${join(REPOSITORY, 'test/support/processes/shifted-clock.mjs')}`,
     },
     PROGRAM,
   );
@@ -139,7 +138,7 @@ async function upgradeTo(
     onStep?.();
   });
   const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(box, 'data') };
-  const argv = ['--program', join(root, PROGRAM), '--format', 'json'];
+  const argv = ['--program', programFile(PROGRAM, root), '--format', 'json'];
   const code = await upgrade(argv, { stdin: Readable.from([]), stdout, stderr, cwd: root, environment });
   return { code, out, err };
 }
@@ -149,7 +148,7 @@ function asked({ until }: { until: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(join(box, 'data', 'upgrade.sock'));
     socket.on('error', reject);
-    socket.write(`${JSON.stringify({ node: process.execPath, program: join(ROOT, PROGRAM) })}\n`);
+    socket.write(`${JSON.stringify({ node: process.execPath, program: programFile(PROGRAM) })}\n`);
     socket.on('data', (line: Buffer) => {
       if (line.includes(until)) resolve(void socket.destroy());
     });
@@ -205,7 +204,7 @@ describe('an upgrade under load', () => {
     const normal = p99(load.timesMs);
     load.timesMs = [];
     const paused: number[] = [];
-    for (const root of [ROOT, adding.root, adding.root]) {
+    for (const root of [REPOSITORY, adding.root, adding.root]) {
       const done = await upgradeTo(root);
       expect(done).toMatchObject({ code: 0 });
       paused.push((JSON.parse(done.out) as { pausedMs: number }).pausedMs);
@@ -229,7 +228,7 @@ describe('an upgrade under load', () => {
     expect(done.err).toMatch(/not upgraded; the version of before serves again/);
     await seconds(1);
     // It is whole: the next one takes over from it.
-    expect(await upgradeTo(ROOT)).toMatchObject({ code: 0 });
+    expect(await upgradeTo(REPOSITORY)).toMatchObject({ code: 0 });
     await seconds(1);
     await load.stop();
     expect(load.bad).toEqual([]);
@@ -247,7 +246,7 @@ describe('an upgrade under load', () => {
   it('whose new version is killed while it loads leaves the one that runs undisturbed', async () => {
     const load = new Load();
     const [before] = children(mill.pid);
-    const upgrading = upgradeTo(ROOT);
+    const upgrading = upgradeTo(REPOSITORY);
     const next = await eventually('the new version', async () => children(mill.pid).find((pid) => pid !== before));
     process.kill(next, 'SIGKILL');
     const done = await upgrading;
@@ -291,7 +290,7 @@ describe('an upgrade under load', () => {
     'stands a clock that jumps %s by an hour between the two versions',
     async (_where, byMs) => {
       const load = new Load();
-      const done = await upgradeTo(ROOT, { onStep: () => writeFileSync(clock, String(byMs)) });
+      const done = await upgradeTo(REPOSITORY, { onStep: () => writeFileSync(clock, String(byMs)) });
       expect(done).toMatchObject({ code: 0 });
       await seconds(1);
       await load.stop();

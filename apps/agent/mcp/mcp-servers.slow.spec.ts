@@ -1,7 +1,6 @@
 /** MCP servers of a session: started, reached over HTTP, asked, missing, and gone with the session. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
   agentFolders,
@@ -11,8 +10,8 @@ import {
 } from '../../../test/support/agents/agent-process.ts';
 import { type FakeModelServer, startFakeModelServer } from '../../../test/support/models/fake-model-server.ts';
 import { type McpHttpServer, startMcpHttpServer } from '../../../test/support/agents/mcp-http-server.ts';
+import { nodeArguments } from '../../../test/support/processes/node-arguments.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const KEY = 'sk-model-key-0815';
 
 let folders: AgentFolders;
@@ -39,11 +38,7 @@ afterAll(async () => {
 
 /** The tiny server as a child of the agent. */
 function stdio(name: string, env: Record<string, string> = {}): McpServer {
-  const args = [
-    '--import',
-    join(ROOT, 'test/support/processes/typescript-loader.mjs'),
-    join(ROOT, 'test/support/agents/mcp-program.ts'),
-  ];
+  const args = nodeArguments('test/support/agents/mcp-program.ts', { withLibs: false });
   return {
     name,
     command: process.execPath,

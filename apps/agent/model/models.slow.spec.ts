@@ -9,7 +9,7 @@ import {
   type AgentProcess,
   startAgent,
 } from '../../../test/support/agents/agent-process.ts';
-import { SOURCE_AGENT } from '../../../test/support/agents/source-agent.ts';
+import { SUITE_AGENT } from '../../../test/support/agents/suite-agent.ts';
 import { startConnectProxy } from '../../../test/support/network/connect-proxy.ts';
 import { freePort } from '../../../test/support/network/ports.ts';
 import {
@@ -397,7 +397,7 @@ describe('an endpoint', () => {
   });
 
   it('with a proxy the service starts it without a warning of what node calls experimental', () => {
-    const [program, ...argv] = SOURCE_AGENT.command;
+    const [program, ...argv] = SUITE_AGENT.command;
     const { status, stderr } = spawnSync(program ?? '', argv, {
       env: { PATH: process.env['PATH'], HTTPS_PROXY: 'http://127.0.0.1:1' },
       input: '',
@@ -405,7 +405,7 @@ describe('an endpoint', () => {
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(BUILT_IN_AGENT.command.filter((word) => word.startsWith('--'))).toEqual(
-      SOURCE_AGENT.command.filter((word) => word.startsWith('--disable')),
+      SUITE_AGENT.command.filter((word) => word.startsWith('--disable')),
     );
   });
 

@@ -7,7 +7,6 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import {
   client,
   methods,
@@ -22,8 +21,7 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { nodeArguments, REPOSITORY } from '../processes/node-arguments.ts';
 
 /** The folders of one run, as the driver would make them. */
 export interface AgentFolders {
@@ -101,17 +99,11 @@ export async function startAgent(
   environment: Readonly<Record<string, string>> = {},
   { introduce = true } = {},
 ): Promise<AgentProcess> {
-  // Without the condition "source" that other programs of the tests run under: the agent uses no lib, and a package of
-  // the MCP client means something else by it.
-  const child = spawn(
-    process.execPath,
-    ['--import', './test/support/processes/typescript-loader.mjs', 'apps/agent/main.ts'],
-    {
-      cwd: ROOT,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: folders.home, TMPDIR: folders.tmp, ...environment },
-    },
-  );
+  const child = spawn(process.execPath, nodeArguments('apps/agent/main.ts', { withLibs: false }), {
+    cwd: REPOSITORY,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: folders.home, TMPDIR: folders.tmp, ...environment },
+  });
   let [errors, output, isOver] = ['', '', false];
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   child.stdin.on('error', () => undefined);

@@ -1,10 +1,7 @@
 /** The scripted agent as a service knows it, and the prompts that it obeys. */
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { profilesWith, type LaunchProfile, type OwnProfile } from '#agents';
+import { nodeArguments, programFiles } from '../processes/node-arguments.ts';
 import type { ScriptStep } from './scripted-agent.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** What an operator would write about it. */
 export function scriptedProfile(
@@ -16,14 +13,12 @@ export function scriptedProfile(
     id,
     command: [
       process.execPath,
-      '--import',
-      join(ROOT, 'test/support/processes/typescript-loader.mjs'),
-      join(ROOT, 'test/support/agents/scripted-agent.ts'),
+      ...nodeArguments('test/support/agents/scripted-agent.ts', { withLibs: false }),
       ability,
     ],
     resume: ability,
     credentials: [],
-    readOnly: ['test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
+    readOnly: programFiles(),
     install: 'it is here',
     ...more,
   };

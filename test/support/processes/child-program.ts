@@ -1,9 +1,7 @@
 /** Runs a TypeScript program of the tests in a process of its own: what only another process can do, or survive. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { nodeArguments, REPOSITORY } from './node-arguments.ts';
 
 export interface ChildProgram {
   process: ChildProcess;
@@ -22,16 +20,12 @@ export interface ChildProgram {
  * `ended`.
  */
 export function startProgram(program: string, args: readonly string[], uid?: number): ChildProgram {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', './test/support/processes/typescript-loader.mjs', program, ...args],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] },
-      ...(uid === undefined ? {} : { uid, gid: uid }),
-    },
-  );
+  const child = spawn(process.execPath, [...nodeArguments(program), ...args], {
+    cwd: REPOSITORY,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
   const lines: string[] = [];
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,11 +1,11 @@
-/** `millwright start` from its source whose passes pause at a named point, to be killed exactly there. */
+/** `millwright start` whose passes pause at a named point, to be killed exactly there. */
 import { writeSync } from 'node:fs';
 import { serve } from '../../../apps/server/main.ts';
 import { DefinitionStore } from '../../../apps/server/store/definitions/definitions.ts';
 import type { Database } from '../../../apps/server/store/database/database.ts';
 import { FactoryStore } from '../../../apps/server/store/factories/factories.ts';
 import type { Transaction } from '../../../apps/server/store/database/transactions.ts';
-import { SOURCE_AGENT } from '../agents/source-agent.ts';
+import { SUITE_AGENT } from '../agents/suite-agent.ts';
 
 /** Where a pass stands still that applies a webhook of this name; a factory that applies none is left alone. */
 const POINTS = ['before-apply', 'in-mid-apply', 'before-publish', 'before-record'] as const;
@@ -31,7 +31,7 @@ FactoryStore.prototype.recordPass = async function (...given) {
   return recordPass.apply(this, given);
 };
 
-process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
+process.exitCode = await serve(process.argv.slice(3), SUITE_AGENT);
 
 function pause(point: string): Promise<never> {
   say(point);

@@ -1,8 +1,8 @@
-/** `millwright start` from its source whose runs pause at named points, to be killed exactly there. */
+/** `millwright start` whose runs pause at named points, to be killed exactly there. */
 import { Engine } from '../../../apps/server/execution/engine/engine.ts';
 import { serve } from '../../../apps/server/main.ts';
 import { RunStore } from '../../../apps/server/store/runs/runs.ts';
-import { SOURCE_AGENT } from '../agents/source-agent.ts';
+import { SUITE_AGENT } from '../agents/suite-agent.ts';
 
 /** Methods before whose work a run with this title stands still. */
 const POINTS = {
@@ -17,7 +17,7 @@ const leaseMs = Number(process.env['CRASH_LEASE_MS'] ?? 0);
 
 for (const [point, method] of Object.entries(POINTS)) pauseAt(point, method);
 if (leaseMs > 0) shortenLeases();
-process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
+process.exitCode = await serve(process.argv.slice(3), SUITE_AGENT);
 
 function pauseAt(point: string, method: (typeof POINTS)[keyof typeof POINTS]): void {
   if (process.env['CRASH_POINTS'] !== 'true') return;

@@ -1,11 +1,10 @@
 /** The real service as a process that can be killed. */
 import { spawn } from 'node:child_process';
 import { get } from 'node:https';
-import { fileURLToPath } from 'node:url';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from '../network/ports.ts';
+import { nodeArguments, REPOSITORY } from '../processes/node-arguments.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const ADMIN_KEY = `mw_${'k'.repeat(43)}`;
 const STARTS_WITHIN_MS = 180_000;
 const PORTS_TRIED_MAX = 3;
@@ -30,13 +29,13 @@ const SERVE = 'test/support/services/serve-program.ts';
 
 /**
  * Starts the service on a data folder and waits until it is ready. `program`: another one that starts it; `root`: of
- * another copy of the sources.
+ * another copy of the repository.
  */
 export async function startServiceProcess(
   dataDir: string,
   environment: Record<string, string> = {},
   program = SERVE,
-  root = ROOT,
+  root = REPOSITORY,
 ): Promise<ServiceProcess> {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -56,23 +55,19 @@ async function startOn(
 ): Promise<ServiceProcess> {
   const isEncrypted = environment['MILLWRIGHT_TLS_CERT_FILE'] !== undefined;
   const url = `${isEncrypted ? 'https' : 'http'}://127.0.0.1:${port}`;
-  const child = spawn(
-    process.execPath,
-    ['--conditions=source', '--import', './test/support/processes/typescript-loader.mjs', program, 'start'],
-    {
-      cwd: root,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: {
-        PATH: process.env['PATH'],
-        MILLWRIGHT_PORT: String(port),
-        MILLWRIGHT_DATA_DIR: dataDir,
-        MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
-        MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
-        MILLWRIGHT_DISK_RESERVE_MB: '1',
-        ...environment,
-      },
+  const child = spawn(process.execPath, [...nodeArguments(program, { root }), 'start'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      MILLWRIGHT_PORT: String(port),
+      MILLWRIGHT_DATA_DIR: dataDir,
+      MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
+      MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
+      MILLWRIGHT_DISK_RESERVE_MB: '1',
+      ...environment,
     },
-  );
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;

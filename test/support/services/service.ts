@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LaunchProfile } from '#agents';
 import type { ServiceOptions, Service } from '../../../apps/server/bootstrap.ts';
-import { SOURCE_AGENT } from '../agents/source-agent.ts';
+import { SUITE_AGENT } from '../agents/suite-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from '../network/ports.ts';
 import { createService, deriveUid, EXAMPLE_COMMAND, Log, readConfig, serviceAccountOf } from './built-service.ts';
@@ -77,7 +77,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
   const service = (await createService(config, {
-    builtInAgent: SOURCE_AGENT,
+    builtInAgent: SUITE_AGENT,
     profiles: options.profiles,
     pageFolder: options.pageFolder,
     pollIntervals: options.pollIntervals,

@@ -4,11 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sandboxHere } from '../../../../test/support/agents/sandboxed-command.ts';
 import { ownDescriptors } from './command-preparation.ts';
-
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+import { nodeArguments, REPOSITORY } from '../../../../test/support/processes/node-arguments.ts';
 
 /**
  * Numbers that the service is started with: beside each other, far apart, and beyond what node looks after by itself.
@@ -32,16 +30,8 @@ async function output(kind: string, script: string): Promise<string> {
     ...Array.from({ length: 250 }, () => 'ignore' as const),
   ];
   for (const number of INHERITED) stdio[number] = precious;
-  const args = [
-    '--conditions=source',
-    '--import',
-    './test/support/processes/typescript-loader.mjs',
-    'test/support/processes/command-program.ts',
-    kind,
-    join(base, 'data'),
-    script,
-  ];
-  const service = spawn(process.execPath, args, { cwd: ROOT, stdio, env: { PATH: process.env['PATH'] } });
+  const args = [...nodeArguments('test/support/processes/command-program.ts'), kind, join(base, 'data'), script];
+  const service = spawn(process.execPath, args, { cwd: REPOSITORY, stdio, env: { PATH: process.env['PATH'] } });
   closeSync(precious);
   let text = '';
   for (const stream of [service.stdout, service.stderr])
