@@ -1,6 +1,6 @@
 /**
- * Bundles the programs that suites start as processes of their own, below `dist/programs`: a service begins in two
- * seconds of a processor that is a few files, and in seven from its sources. Behind a build:
+ * Bundles the programs that suites start as processes of their own, and what they load of the service, below
+ * `dist/programs`: a service begins in two seconds of a processor that is a few files, and in seven from its sources. Behind a build:
  * `node .ci/suite-programs.mjs [root [program …]]`. decision 0196.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,9 @@ const PROGRAMS = [
   'test/support/processes/crashing-passes',
   'test/support/processes/crashing-service',
   'test/support/processes/rotating-master-key',
+  'test/support/services/documented',
   'test/support/services/serve-program',
+  'test/support/services/service-parts',
   'test/support/services/supervised-program',
 ];
 

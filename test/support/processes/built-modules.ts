@@ -6,8 +6,8 @@ declare global {
 }
 
 /**
- * A module: as it was built, where suites run behind a build, else from its source. `path`: below `dist`, of what
- * `source` imports.
+ * A module: as it was built, where suites run behind a build, else from its source. `path`: below `dist/programs`,
+ * of what `source` imports.
  */
 export async function builtModule<T>(path: string, source: () => Promise<T>): Promise<T> {
   // Both are compiled from one file: the compiler knows the types of its source, and none of a path.

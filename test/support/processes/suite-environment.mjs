@@ -1,11 +1,11 @@
 /**
- * What suites run in: Jest's environment of Node.js, and, behind a build, a door to built modules outside of the
+ * What suites run in: Jest's environment of Node.js, and, behind a build, a door to bundled modules outside of the
  * suite's own registry. They are loaded once for all suites of a process, where the registry compiles each module for
  * each suite.
  */
 import { TestEnvironment } from 'jest-environment-node';
 
-const BUILD = new URL('../../../dist/', import.meta.url);
+const BUILD = new URL('../../../dist/programs/', import.meta.url);
 
 export default class SuiteEnvironment extends TestEnvironment {
   async setup() {
