@@ -1,7 +1,7 @@
 /**
  * Bundles the programs that suites start as processes of their own, and what they load of the service, below
- * `dist/programs`: a service begins in two seconds of a processor that is a few files, and in seven from its sources. Behind a build:
- * `node .ci/suite-programs.mjs [root [program …]]`. decision 0196.
+ * `dist/programs`: a service begins in two seconds of a processor that is a few files, and in seven from its sources.
+ * Behind a build: `node .ci/suite-programs.mjs [root [program …]]`. decision 0196.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -13,6 +13,7 @@ const PROGRAMS = [
   'apps/agent/main',
   'test/conformance/programs/accept-until-killed',
   'test/conformance/programs/create-until-killed',
+  'test/conformance/programs/hold-folder',
   'test/conformance/programs/migrate',
   'test/conformance/programs/write-once',
   'test/support/agents/mcp-program',
@@ -32,9 +33,9 @@ const [above = join(dirname(fileURLToPath(import.meta.url)), '..'), ...asked] = 
 const root = resolve(above);
 const programs = asked.length > 0 ? asked : PROGRAMS;
 const folder = join(root, 'dist/programs');
-const built = readFileSync(join(root, 'dist/.millwright-built'), 'utf8');
-const marker = join(folder, '.millwright-built');
-if (!existsSync(marker) || readFileSync(marker, 'utf8') !== built) await bundle();
+const wanted = [readFileSync(join(root, 'dist/.millwright-built'), 'utf8'), ...programs].join('\n');
+const marker = join(folder, '.millwright-bundled');
+if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) await bundle();
 
 async function bundle() {
   rmSync(folder, { recursive: true, force: true });
@@ -56,7 +57,7 @@ async function bundle() {
     minify: { codegen: { removeWhitespace: true }, mangle: false, compress: false },
   });
   await made.close();
-  writeFileSync(marker, built);
+  writeFileSync(marker, wanted);
 }
 
 /** A module looks for its files where it lay before. */
