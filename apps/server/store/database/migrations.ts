@@ -32,6 +32,7 @@ import { QueuedRuns1700000000022 } from '../migrations/0022-queued-runs.ts';
 import { SharedIdentityRuns1700000000023 } from '../migrations/0023-shared-identity-runs.ts';
 import { SnapshotHosts1700000000024 } from '../migrations/0024-snapshot-hosts.ts';
 import { QueuePeriods1700000000025 } from '../migrations/0025-queue-periods.ts';
+import { ShortEntries1700000000026 } from '../migrations/0026-short-entries.ts';
 import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
 import { OLDEST_READER_QUERY, refuseOtherVersions } from './replicas.ts';
 
@@ -61,6 +62,7 @@ export const MIGRATIONS = [
   SharedIdentityRuns1700000000023,
   SnapshotHosts1700000000024,
   QueuePeriods1700000000025,
+  ShortEntries1700000000026,
 ];
 
 /** Their names, oldest first. */

@@ -7,7 +7,8 @@ import { type Acceptance, AcceptanceMemory } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
-import { encodingOf } from './delivery-entries.ts';
+import { encodingOf, readEntry, type UnreadEntry } from './delivery-entries.ts';
+import { shortRevision } from './short-forms.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { catchUp, catchUpIfRoom } from '../database/deferred-index.ts';
 import { SharedAcceptance } from './shared-acceptance.ts';
@@ -161,7 +162,7 @@ export class DeliveryStore {
     await this.database.run(function* () {
       // Sorted, so that two replicas lock in the same order.
       for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
-        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+        yield* change('UPDATE delivery SET entries = COALESCE(entries, 1) + ? WHERE entry_id = ?', by, entryId);
     });
   }
 
@@ -178,20 +179,19 @@ export class DeliveryStore {
     return this.database.longRead(function* () {
       const parts = [matchesIn('delivery_log')];
       if (!(yield* catchUpIfRoom('delivery_log', [webhookUid]))) parts.push(matchesIn(UNCOPIED_DELIVERIES));
-      return yield* rows<DeliveryRow>(
+      const found = yield* rows<UnreadEntry>(
         `SELECT ${columns} FROM (${parts.join(' UNION ')} ORDER BY entry_id DESC LIMIT ?) AS found ` +
           'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
         ...parts.flatMap(() => params),
         limit,
       );
+      return found.map(readEntry);
     });
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
-    return (
-      (await withStoreErrors(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }))) ??
-      undefined
-    );
+    const found = await withStoreErrors(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }));
+    return found === null ? undefined : readEntry(found);
   }
 
   /** Stored bytes of an accepted delivery and how they are encoded. */
@@ -254,7 +254,7 @@ export class DeliveryStore {
       size_exact: entry.sizeExact ? 1 : 0,
       received_at: entry.receivedAtMs,
       client_address: entry.clientAddress,
-      revision: entry.revision,
+      revision: shortRevision(entry.revision),
       entries: 1,
       reason: entry.reason,
       refusal: entry.refusal ?? null,

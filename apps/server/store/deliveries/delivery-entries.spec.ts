@@ -35,18 +35,28 @@ describe('a decision', () => {
     { decision: { started: [], skipped: [] }, text: '', why: 'nothing was asked' },
     {
       decision: { started: started.slice(0, 1), skipped: [] },
-      text: 'auto_a=01a20ae6-096b-718b-aa55-f6445023b87e',
+      text: 'auto_a~AaIK5glrcYuqVfZEUCO4fg',
       why: 'one run',
     },
     {
       decision: { started, skipped: [] },
-      text: 'auto_a=01a20ae6-096b-718b-aa55-f6445023b87e auto_b=01a20ae6-096b-718c-9bdf-a071217257b1',
+      text: 'auto_a~AaIK5glrcYuqVfZEUCO4fg auto_b~AaIK5glrcYyb36BxIXJXsQ',
       why: 'several runs',
     },
     { decision: { started, skipped }, text: JSON.stringify({ started, skipped }), why: 'something was skipped' },
   ])('comes back from its short text and from JSON: $why', ({ decision, text }) => {
     expect(formatDecision(decision)).toBe(text);
     expect(parseDecision(text)).toEqual(decision);
-    expect(parseDecision(JSON.stringify(decision))).toEqual(decision); // as versions of before have written it
+    // As versions of before have written it.
+    expect(parseDecision(JSON.stringify(decision))).toEqual(decision);
+    const digits = decision.started.map(({ automation_id: id, run_id: runId }) => `${id}=${runId}`).join(' ');
+    if (decision.skipped.length === 0) expect(parseDecision(digits)).toEqual(decision);
+  });
+
+  it('with an ID of a run that is no UUID comes back too', () => {
+    for (const runId of ['', 'x', '01A20AE6-096B-718B-AA55-F6445023B87E']) {
+      const decision = { started: [{ automation_id: 'auto_a', run_id: runId }], skipped: [] };
+      expect(parseDecision(formatDecision(decision))).toEqual(decision);
+    }
   });
 });

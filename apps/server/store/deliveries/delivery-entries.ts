@@ -9,6 +9,7 @@ import { change, placeholders, rows, type Transaction } from '../database/transa
 import type { TransactionHook } from '../runs/run-commands.ts';
 import type { DeliveryRow, StoredDeliveryRow } from './delivery.entities.ts';
 import type { PendingDelivery, StartDecision } from './pending-deliveries.ts';
+import { fullRevision, fullUuid, shortRevision, shortUuid } from './short-forms.ts';
 
 /** A request to deliver the bytes of an accepted entry again. */
 export interface ResendRequest extends TransactionHook<DeliveryRow> {
@@ -54,7 +55,7 @@ export function* nextResends(entryIds: readonly string[]): Transaction<Map<strin
   const wanted = [...new Set(entryIds)];
   if (wanted.length === 0) return new Map();
   const found = yield* rows<{ entry_id: string; resends: number }>(
-    `SELECT entry_id, resends FROM delivery WHERE entry_id IN (${placeholders(wanted.length)})`,
+    `SELECT entry_id, COALESCE(resends, 0) AS resends FROM delivery WHERE entry_id IN (${placeholders(wanted.length)})`,
     ...wanted,
   );
   return new Map(found.map(({ entry_id: entryId, resends }) => [entryId, resends + 1]));
@@ -101,16 +102,28 @@ function toLoggedSkip(skipped: SkippedAutomation): Record<string, string> {
  * those names written out, an entry of 1 KiB takes half a page of SQLite instead of a third.
  */
 export function formatDecision({ started, skipped }: LoggedDecision): string {
-  return skipped.length === 0
-    ? started.map(({ automation_id: automationId, run_id: runId }) => `${automationId}=${runId}`).join(' ')
-    : JSON.stringify({ started, skipped });
+  return skipped.length === 0 ? started.map(formatStarted).join(' ') : JSON.stringify({ started, skipped });
 }
 
 /** The decision of either text. */
 export function parseDecision(text: string): LoggedDecision {
   if (text.startsWith('{')) return JSON.parse(text) as LoggedDecision;
-  const pairs = text === '' ? [] : text.split(' ').map((pair) => pair.split('='));
-  return { started: pairs.map(([automation_id = '', run_id = '']) => ({ automation_id, run_id })), skipped: [] };
+  return { started: text === '' ? [] : text.split(' ').map(parseStarted), skipped: [] };
+}
+
+type Started = LoggedDecision['started'][number];
+
+function formatStarted({ automation_id: automationId, run_id: runId }: Started): string {
+  const short = shortUuid(runId);
+  return short === undefined ? `${automationId}=${runId}` : `${automationId}~${short}`;
+}
+
+/** `=`: as versions of before have written it. */
+function parseStarted(pair: string): Started {
+  const [automationId = '', short] = pair.split('~');
+  if (short !== undefined) return { automation_id: automationId, run_id: fullUuid(short) };
+  const [automation_id = '', run_id = ''] = pair.split('=');
+  return { automation_id, run_id };
 }
 
 interface EntryDetails {
@@ -138,7 +151,7 @@ export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
     size_exact: arrival.sizeExact ? 1 : 0,
     received_at: arrival.receivedAtMs,
     client_address: arrival.clientAddress,
-    revision: arrival.revision,
+    revision: shortRevision(arrival.revision),
     entries: 1,
     slot_at: slotAt,
     reason: reason ?? null,
@@ -152,8 +165,21 @@ export function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
 
 /** What was written, as it will be read. */
 export function toDeliveryRow({ payload: _payload, slot_at: _slot, ...entry }: EntryRow): DeliveryRow {
-  return entry;
+  return readEntry(entry);
 }
+
+/** An entry as it is stored, some of it short, as it is read. */
+export function readEntry(stored: UnreadEntry): DeliveryRow {
+  return {
+    ...stored,
+    revision: fullRevision(stored.revision),
+    entries: stored.entries ?? 1,
+    size_exact: stored.size_exact ?? 1,
+  };
+}
+
+/** On PostgreSQL NULL stands for what most entries have: one entry, of a size that is exact. */
+export type UnreadEntry = Omit<DeliveryRow, 'entries' | 'size_exact'> & Record<'entries' | 'size_exact', number | null>;
 
 /**
  * Below this, compressing costs more time at receipt than the disk it saves: one database page holds the row either

@@ -33,7 +33,7 @@ const RUN_COLUMNS = NUMBERED_RUN_COLUMNS.replace('number bigint, ', '');
  * stored, because what was decided on has changed, or, where there is no epoch either, just changes; or because an
  * identity that was taken for unknown may be one that was accepted (`is_known`).
  */
-const FUNCTION = `CREATE FUNCTION accept_deliveries(
+export const FUNCTION = `CREATE FUNCTION accept_deliveries(
     decided_epoch bigint, decided_server bigint, decided_clock bigint, decided_at bigint,
     unsure_chunk bigint[], unsure_key bytea[], batch_no bigint[], batch_keys bytea[],
     ${arrays('delivery', DELIVERY_COLUMNS)},
