@@ -12,7 +12,7 @@ import { select, meddle, onEachBackend, onPostgres, storesOf, type Stores } from
 interface Column {
   table: string;
   column: string;
-  type: 'text' | 'integer' | 'bytes';
+  type: 'text' | 'integer' | 'bytes' | 'uuid';
   nullable: boolean;
 }
 
@@ -23,6 +23,7 @@ const TYPES: Readonly<Record<string, Column['type']>> = {
   bigint: 'integer',
   BLOB: 'bytes',
   bytea: 'bytes',
+  uuid: 'uuid',
 };
 
 /** Without an entity: the migrations' own, and what on SQLite is a table that is filled later, elsewhere a view. */
@@ -31,6 +32,7 @@ const DERIVED = ['migrations', 'deferred', 'delivery_log', 'waiting_queue'];
 /** What entities call the same. */
 const ENTITY_TYPES: Readonly<Record<string, Column['type']>> = {
   text: 'text',
+  uuid: 'uuid',
   bigint: 'integer',
   blob: 'bytes',
   bytea: 'bytes',
@@ -89,8 +91,8 @@ await onEachBackend('schema', (world) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'millwright-schema-'));
     const database = await openDatabase({ dataDir, nowMs: Date.now });
     const common = new Set(TABLES.filter(({ only }) => only === undefined).map(({ options }) => options.name));
-    const partly = TABLES.flatMap(({ options, partly: some }) =>
-      (some?.columns ?? []).map((column) => `${options.name}.${column}`),
+    const partly = TABLES.flatMap(({ options, partly: some, onPostgres = {} }) =>
+      [...(some?.columns ?? []), ...Object.keys(onPostgres)].map((column) => `${options.name}.${column}`),
     );
     const commonOf = async (stores: Stores): Promise<Column[]> =>
       (await columnsOf(stores)).filter(

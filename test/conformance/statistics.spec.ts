@@ -70,7 +70,7 @@ function store(entries: readonly Entry[], { database }: Stores): Promise<number>
     'r',
     count,
   ]);
-  return database.run(() => insert('delivery', columns, values));
+  return database.run(() => insert('delivery', columns, values, { uuids: ['entry_id'] }));
 }
 
 async function make(run: Run, stores: Stores): Promise<void> {

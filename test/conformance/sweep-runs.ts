@@ -95,6 +95,7 @@ export async function seedEntries(
       table: 'delivery',
       rows: values,
       ignoreConflicts: false,
+      uuids: ['entry_id'],
       columns: [
         'entry_id',
         'webhook_uid',

@@ -42,7 +42,7 @@ export class DeliveryService {
       since,
       until,
     });
-    const [before] = pageKeyOf(cursor, digest, ['string']) ?? [];
+    const [before] = pageKeyOf(cursor, digest, ['uuid']) ?? [];
     const filter = {
       outcomes: outcome?.map(toOutcomeKind),
       sinceMs: since === undefined ? undefined : fromTime(since),

@@ -1,6 +1,6 @@
 /** What lists and items share on the wire: queries, pages and their cursors, times. contract §3 (List). */
 import { readQuery, type RawQuery, type PageInfo } from '#contracts';
-import { decodeCursor, encodeCursor, type CursorKey } from '#runs';
+import { decodeCursor, encodeCursor, isUuid, type CursorKey } from '#runs';
 import { invalidMembers, RefusalError } from './error-codes.ts';
 
 /** `Q` is what the caller knows of the declared parameters. Throws a 400 that names each malformed one. */
@@ -20,19 +20,23 @@ export function queryOf<Q extends object>(operationId: string, raw: RawQuery): Q
 export function pageKeyOf(
   cursor: string | undefined,
   digest: string,
-  types: readonly ('string' | 'number')[],
+  types: readonly ('string' | 'number' | 'uuid')[],
 ): CursorKey | undefined {
   if (cursor === undefined) return undefined;
   const decoded = decodeCursor(cursor, digest);
   if (
     decoded.ok &&
     decoded.key.length === types.length &&
-    decoded.key.every((value, at) => typeof value === types[at] && isStorable(value))
+    decoded.key.every((value, at) => isOf(types[at], value) && isStorable(value))
   )
     return decoded.key;
   throw new RefusalError('invalid_request', 'the cursor does not belong to this query', {
     errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }],
   });
+}
+
+function isOf(type: 'string' | 'number' | 'uuid' | undefined, value: unknown): boolean {
+  return type === 'uuid' ? typeof value === 'string' && isUuid(value) : typeof value === type;
 }
 
 /**

@@ -58,7 +58,7 @@ import { SECRET, SECRET_VALUE } from './secrets/secret.entities.ts';
 import { SERVING_CLOCK } from './serving/serving.ts';
 
 /** Every table; the migrations make them, a test compares the two. */
-export const TABLES: readonly (EntitySchema & Pick<Table, 'only' | 'partly'>)[] = [
+export const TABLES: readonly (EntitySchema & Pick<Table, 'only' | 'partly' | 'onPostgres'>)[] = [
   INSTALLATION,
   PRINCIPAL,
   API_KEY,

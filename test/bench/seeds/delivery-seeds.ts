@@ -39,9 +39,9 @@ function* fillLog(): Transaction<void> {
   yield* change("UPDATE deferred SET marker = (SELECT max(entry_id) FROM delivery) WHERE name = 'delivery_log'");
 }
 
-function entries({ numbers, hex12, filler, bytes }: Dialect, webhooks: number, receivedAt: string): string {
+function entries({ numbers, hex12, uuid, filler, bytes }: Dialect, webhooks: number, receivedAt: string): string {
   const columns: Readonly<Record<string, string>> = {
-    entry_id: idAt(hex12, receivedAt),
+    entry_id: uuid(idAt(hex12, receivedAt)),
     webhook_uid: 'w.uid',
     factory_uid: 'w.factory_uid',
     delivery_id: `'seeded-' || i`,

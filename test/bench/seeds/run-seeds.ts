@@ -16,6 +16,8 @@ export interface Dialect {
   /** Numbers from the first parameter to below the second, as `n (i)`. */
   numbers: string;
   hex12(value: string): string;
+  /** Of a text. */
+  uuid(value: string): string;
   /** About 1 KiB of text that does not compress away. */
   filler: string;
   /** A text as its bytes. */
@@ -28,6 +30,7 @@ export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
   sqlite: {
     numbers: 'WITH RECURSIVE n (i) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)',
     hex12: (value) => `printf('%012x', ${value})`,
+    uuid: (value) => value,
     filler: 'hex(randomblob(480))',
     bytes: (text) => `CAST(${text} AS BLOB)`,
     settle: 'PRAGMA wal_checkpoint(TRUNCATE)',
@@ -35,6 +38,7 @@ export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
   postgres: {
     numbers: 'WITH n (i) AS (SELECT generate_series(?::bigint, ?::bigint - 1))',
     hex12: (value) => `lpad(to_hex(${value}), 12, '0')`,
+    uuid: (value) => `CAST(${value} AS UUID)`,
     filler: "(SELECT string_agg(md5((i * 31 + part)::text), '') FROM generate_series(1, 30) AS part)",
     bytes: (text) => `convert_to(${text}, 'UTF8')`,
     settle: 'VACUUM ANALYZE',

@@ -34,7 +34,12 @@ export interface Table<Row extends object = object, Stored extends object = obje
   readonly only?: Dialect;
   /** Columns that exist on one of the databases alone. */
   readonly partly?: { readonly only: Dialect; readonly columns: readonly string[] };
+  /** Columns that are something else on PostgreSQL. */
+  readonly onPostgres?: ColumnVariants;
 }
+
+/** A text that is a UUID, in 16 bytes instead of 37; and NULL for what most rows have, which takes no place. */
+type ColumnVariants = Readonly<Record<string, 'uuid' | 'nullable'>>;
 
 /** The row that repositories read from a table. */
 export type RowOf<T> = T extends Table<infer Row, object> ? Row : never;
@@ -72,26 +77,40 @@ export function columnsOnlyOn<T extends Pick<Table, 'partly'>>(only: Dialect, co
   return Object.assign(table, { partly: { only, columns } });
 }
 
+/** The same table, of which these columns are something else on PostgreSQL. */
+export function variedOnPostgres<T extends Pick<Table, 'onPostgres'>>(onPostgres: ColumnVariants, table: T): T {
+  return Object.assign(table, { onPostgres });
+}
+
 const BYTES = { sqlite: 'blob', postgres: 'bytea' } as const;
 
 /** The tables as entities of one database: those that exist there, with the columns that they have there. */
 export function entitiesFor(
   dialect: Dialect,
-  tables: readonly Pick<Table, 'only' | 'partly' | 'options'>[],
+  tables: readonly Pick<Table, 'only' | 'partly' | 'onPostgres' | 'options'>[],
 ): EntitySchema[] {
   const present = tables.filter(({ only }) => only === undefined || only === dialect);
   return present.map((table) => {
-    const { options, partly } = table;
+    const { options, partly, onPostgres = {} } = table;
     if (dialect === 'sqlite' && partly === undefined) return table as EntitySchema;
     const absent = partly === undefined || partly.only === dialect ? [] : partly.columns;
     const columns = Object.entries(options.columns as Record<string, EntitySchemaColumnOptions>)
       .filter(([name]) => !absent.includes(name))
-      .map(([name, column]) => [name, column.type === BYTES.sqlite ? { ...column, type: BYTES[dialect] } : column]);
+      .map(([name, column]) => [name, dialect === 'postgres' ? ofPostgres(column, onPostgres[name]) : column]);
     return new EntitySchema<object>({
       ...options,
       columns: Object.fromEntries(columns),
     });
   });
+}
+
+function ofPostgres(
+  column: EntitySchemaColumnOptions,
+  variant: 'uuid' | 'nullable' | undefined,
+): EntitySchemaColumnOptions {
+  if (variant === 'uuid') return { ...column, type: 'uuid' };
+  if (variant === 'nullable') return { ...column, nullable: true };
+  return column.type === BYTES.sqlite ? { ...column, type: BYTES.postgres } : column;
 }
 
 /**
@@ -106,7 +125,11 @@ export function* insertInto<Row extends object, Stored extends object, Name exte
   const [first] = rows;
   if (first === undefined) return 0;
   const values = rows.map((row) => Object.values<SqlValue>(row as Record<string, SqlValue>));
-  return yield* insert(table.options.name, Object.keys(first), values, options);
+  return yield* insert(table.options.name, Object.keys(first), values, { ...options, uuids: uuidsOf(table) });
+}
+
+function uuidsOf({ onPostgres = {} }: Pick<Table, 'onPostgres'>): string[] {
+  return Object.keys(onPostgres).filter((column) => onPostgres[column] === 'uuid');
 }
 
 function describeColumn(kind: ColumnKind): EntitySchemaColumnOptions {

@@ -34,6 +34,8 @@ export type Statement =
       columns: readonly string[];
       rows: readonly (readonly SqlValue[])[];
       ignoreConflicts: boolean;
+      /** Columns whose texts are UUIDs of PostgreSQL. */
+      uuids?: readonly string[];
     }
   /** What may not be in a deferred table yet is copied to it first; of these leading values alone. */
   | { kind: 'catchUp'; table: string; leading: readonly SqlValue[] | undefined }
@@ -115,11 +117,10 @@ export function* insert(
   table: string,
   columns: readonly string[],
   values: readonly (readonly SqlValue[])[],
-  options: { ignoreConflicts?: boolean } = {},
+  { ignoreConflicts = false, uuids = [] }: { ignoreConflicts?: boolean; uuids?: readonly string[] } = {},
 ): Transaction<number> {
   if (values.length === 0) return 0;
-  return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts: options.ignoreConflicts ?? false })
-    .changes;
+  return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts, uuids }).changes;
 }
 
 /** The database's clock in milliseconds since the epoch (on SQLite the clock of the process that owns the file). */

@@ -2,7 +2,7 @@
  * The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract §5.
  */
 import type { MergePolicy, OutcomeKind } from '#deliveries';
-import { firstUuidv7, type WebhookRunSnapshot } from '#runs';
+import { firstUuidv7, isUuid, type WebhookRunSnapshot } from '#runs';
 import { type Acceptance, AcceptanceMemory } from './acceptance.ts';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { StoreError, withStoreErrors } from '../database/store-errors.ts';
@@ -190,6 +190,7 @@ export class DeliveryStore {
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
+    if (!isUuid(entryId)) return undefined;
     const found = await withStoreErrors(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }));
     return found === null ? undefined : readEntry(found);
   }

@@ -3,31 +3,34 @@
  * time.
  */
 import type { DeferredTable } from '../database/deferred-index.ts';
-import { defineTable, onlyOn, type RowOf, type StoredRowOf } from '../database/table.ts';
+import { defineTable, onlyOn, type RowOf, type StoredRowOf, variedOnPostgres } from '../database/table.ts';
 
 /** The log. Internal columns: the payload, the slot of the rate limit, and how often the bytes were delivered again. */
-export const DELIVERY = defineTable(
-  'delivery',
-  {
-    entry_id: 'key',
-    webhook_uid: 'text',
-    factory_uid: 'text',
-    delivery_id: 'text',
-    outcome: 'text',
-    size: 'int',
-    size_exact: 'int',
-    received_at: 'int',
-    client_address: 'text',
-    revision: 'text',
-    entries: 'int',
-    reason: 'text?',
-    decision: 'text?',
-    payload_encoding: 'text?',
-    /** JSON of RefusalDetails. */
-    refusal: 'text?',
-    resent_from: 'text?',
-  },
-  { slot_at: 'int?', payload: 'bytes?', resends: 'int' },
+export const DELIVERY = variedOnPostgres(
+  { entry_id: 'uuid', entries: 'nullable', size_exact: 'nullable', resends: 'nullable' },
+  defineTable(
+    'delivery',
+    {
+      entry_id: 'key',
+      webhook_uid: 'text',
+      factory_uid: 'text',
+      delivery_id: 'text',
+      outcome: 'text',
+      size: 'int',
+      size_exact: 'int',
+      received_at: 'int',
+      client_address: 'text',
+      revision: 'text',
+      entries: 'int',
+      reason: 'text?',
+      decision: 'text?',
+      payload_encoding: 'text?',
+      /** JSON of RefusalDetails. */
+      refusal: 'text?',
+      resent_from: 'text?',
+    },
+    { slot_at: 'int?', payload: 'bytes?', resends: 'int' },
+  ),
 );
 
 /** Row of `delivery`, without the payload. */

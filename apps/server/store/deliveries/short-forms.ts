@@ -3,10 +3,10 @@
  * What has another form stays as it is. An entry of 1 KiB takes a sixth of a page of PostgreSQL by that and not a fifth.
  * contract §5.9 (Log).
  */
+import { isUuid } from '#runs';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const SHORT_DIGEST = /^sha256~[\w-]{43}$/;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** A revision as it is stored. */
 export function shortRevision(revision: string): string {
@@ -22,7 +22,7 @@ export function fullRevision(stored: string): string {
 
 /** A UUID in 22 characters; undefined where it is none in lower case. */
 export function shortUuid(uuid: string): string | undefined {
-  return UUID.test(uuid) ? Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url') : undefined;
+  return isUuid(uuid) ? Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url') : undefined;
 }
 
 /** The UUID of 22 characters. */

@@ -184,7 +184,7 @@ function* deliveriesOf(webhookUids: readonly string[], first: string): Transacti
   if (webhookUids.length === 0) return new Map();
   yield* catchUp('delivery_log', webhookUids);
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
-    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery_log
+    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(CAST(entry_id AS TEXT)) AS last FROM delivery_log
       WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
   );
   const traffic = new Map<string, DeliveryTraffic>();

@@ -66,6 +66,9 @@ function* scanDeliveries(text: string, nowMs: number): Transaction<SweepBatch<st
   return { targets: [], place: isOver ? '' : last, isOver };
 }
 
+/** No entry has it, and all have a higher one. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
 interface LogPosition {
   uid: string;
   accepted_oldest: string | null;
@@ -113,8 +116,8 @@ function* scanEntries(
       'AND l.entry_id > ? AND l.entry_id < ? AND l.entry_id < ? AND l.received_at < ? AND d.entry_id = l.entry_id ' +
       'ORDER BY l.entry_id LIMIT ?',
     webhookUid,
-    entryId,
-    until,
+    entryId === '' ? BEFORE_ALL : entryId,
+    until === '' ? BEFORE_ALL : until,
     firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS),
     cutoffMs,
     ENTRIES_PER_SCAN,
@@ -160,7 +163,7 @@ function* removeDeliveries(entryIds: readonly string[]): Transaction<number> {
   for (const some of inSlices(entryIds)) {
     removed += yield* change(
       `DELETE FROM delivery WHERE entry_id IN (${placeholders(some.length)}) AND NOT EXISTS (SELECT 1 ` +
-        `FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${OPEN_STATES})`,
+        `FROM run r WHERE r.entry_id = CAST(delivery.entry_id AS TEXT) AND r.state IN ${OPEN_STATES})`,
       ...some,
     );
   }

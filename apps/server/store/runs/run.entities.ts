@@ -1,6 +1,6 @@
 /** Tables of runs: the run itself, and what belongs to it (metadata, executions, log, follow-ups, questions, files). */
 import type { DeferredTable } from '../database/deferred-index.ts';
-import { columnsOnlyOn, defineTable, type RowOf, type StoredRowOf } from '../database/table.ts';
+import { columnsOnlyOn, defineTable, type RowOf, type StoredRowOf, variedOnPostgres } from '../database/table.ts';
 
 /** Runs. `settled_at`: computed, the time of the last change once a run has ended. */
 export const RUN = defineTable(
@@ -113,17 +113,20 @@ const QUEUED_BY = ['worker_host', 'factory_uid', 'automation_uid', 'environment_
 export const WAITING_RUN = columnsOnlyOn(
   'postgres',
   QUEUED_BY,
-  defineTable('waiting_run', {
-    run_id: 'key',
-    entry_id: 'text',
-    snapshot: 'bytes',
-    created_at: 'int',
-    quoted_delivery_id: 'text?',
-    worker_host: 'text',
-    factory_uid: 'text',
-    automation_uid: 'text',
-    environment_id: 'text?',
-  }),
+  variedOnPostgres(
+    { entry_id: 'uuid' },
+    defineTable('waiting_run', {
+      run_id: 'key',
+      entry_id: 'text',
+      snapshot: 'bytes',
+      created_at: 'int',
+      quoted_delivery_id: 'text?',
+      worker_host: 'text',
+      factory_uid: 'text',
+      automation_uid: 'text',
+      environment_id: 'text?',
+    }),
+  ),
 );
 
 /** The same runs in the order in which they are claimed. Read it behind `catchUp`. */

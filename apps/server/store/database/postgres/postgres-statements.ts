@@ -18,7 +18,7 @@ export interface PostgresStatement {
  * One row as it is, many as one array for each column. A column without any value is written as such: nothing would
  * tell its type.
  */
-export function insertStatement({ table, columns, rows, ignoreConflicts }: Inserting): PostgresStatement {
+export function insertStatement({ table, columns, rows, ignoreConflicts, uuids = [] }: Inserting): PostgresStatement {
   const conflict = ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
   const into = `INSERT INTO ${table} (${columns.join(', ')})`;
   const [first] = rows;
@@ -32,7 +32,9 @@ export function insertStatement({ table, columns, rows, ignoreConflicts }: Inser
     rows.some((row) => (row[column] ?? null) !== null) ? [{ column, array: encodeColumn(rows, column) }] : [],
   );
   const named = new Set(given.map(({ column }) => column));
-  const chosen = columns.map((_, column) => (named.has(column) ? `c${column}` : 'NULL')).join(', ');
+  const chosen = columns
+    .map((name, column) => (named.has(column) ? `c${column}${uuids.includes(name) ? '::uuid' : ''}` : 'NULL'))
+    .join(', ');
   const arrays = given.map(({ array }, at) => `$${at + 1}::${array.type}`).join(', ');
   const text =
     `${into} SELECT ${chosen} FROM unnest(${arrays}) AS ` +
