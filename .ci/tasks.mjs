@@ -1,21 +1,11 @@
 /** Makes a fresh clone ready (packages, build), then does an npm script's task. Needs no package: it runs first. */
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closingLine } from './closing-line.mjs';
+import { digestOf, filesBelow } from './digests.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
@@ -62,13 +52,13 @@ const tasks = {
   'measure:install': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/install.js'), ...args]),
   'measure:house': () => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/house.js')]),
   test: (args) => jest(args),
-  'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
+  'test:agents': (args) => onBundle([join(root, 'test/agents/run.mjs'), ...args]),
   // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest),
   // oldest packages, checkers of types and packages.
   'test:clients': ([extent = '--all']) =>
-    run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
+    onBundle([join(root, 'test/clients/run.mjs')]) ||
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
-  'test:forges': (args) => run(process.execPath, [join(root, 'test/forges/run.mjs'), ...args]),
+  'test:forges': (args) => onBundle([join(root, 'test/forges/run.mjs'), ...args]),
   'test:hooks': (args) => packageCommand() || run(process.execPath, [join(root, 'test/hooks/run.mjs'), ...args]),
   'test:workflows': (args) =>
     packageCommand() || run(process.execPath, [join(root, 'test/workflows/run.mjs'), ...args]),
@@ -218,8 +208,18 @@ function slowTier(args, { folder = '', tier = 'slow' } = {}) {
   );
 }
 
+/** Runs suites that install what they need, by a script of theirs, behind the build. */
+function onBundle(args) {
+  return bundle() || run(process.execPath, args, { SUITES_ON_BUILD: process.env.SUITES_ON_BUILD ?? '1' });
+}
+
+/** What suites take from the build is bundled, when there has been a build since the last time. */
+function bundle() {
+  return run(process.execPath, [join(root, '.ci/suite-programs.mjs')]);
+}
+
 function jest(args, environment = {}) {
-  const bundled = run(process.execPath, [join(root, '.ci/suite-programs.mjs')]);
+  const bundled = bundle();
   if (bundled !== 0) return bundled;
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
@@ -245,22 +245,6 @@ function jest(args, environment = {}) {
 
 function bin(name) {
   return join(root, 'node_modules/.bin', name);
-}
-
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter(
-      (entry) => entry.isFile() && !entry.parentPath.includes('node_modules') && !entry.parentPath.includes('.venv'),
-    )
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}
-
-function digestOf(files) {
-  const hash = createHash('sha256');
-  for (const file of files)
-    hash.update(`${file.slice(root.length)} ${statSync(file).size} `).update(readFileSync(file));
-  return hash.digest('hex');
 }
 
 /** Runs a program in the foreground; signals reach it with us, so we only wait. Answers its exit code. */
