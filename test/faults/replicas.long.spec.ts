@@ -116,8 +116,8 @@ const server = await postgresServer();
       );
       expect(new Set(answers)).toEqual(new Set([202]));
       const entries = await stored<{ delivery_id: string; outcome: string; runs: number }>(
-        'SELECT delivery_id, outcome, (SELECT count(*) FROM every_run r WHERE r.entry_id = CAST(d.entry_id AS TEXT)) AS runs ' +
-          'FROM delivery d WHERE webhook_uid = ?',
+        'SELECT delivery_id, outcome, (SELECT count(*) FROM every_run r WHERE r.entry_id = ' +
+          'CAST(d.entry_id AS TEXT)) AS runs FROM delivery d WHERE webhook_uid = ?',
         webhook,
       );
       for (const name of names) {

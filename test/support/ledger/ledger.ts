@@ -46,7 +46,8 @@ export interface Stored {
 }
 
 const ENTRIES =
-  'SELECT entry_id, webhook_uid, delivery_id, outcome, COALESCE(entries, 1) AS entries, slot_at FROM delivery ORDER BY entry_id';
+  'SELECT entry_id, webhook_uid, delivery_id, outcome, COALESCE(entries, 1) AS entries, slot_at FROM delivery ' +
+  'ORDER BY entry_id';
 const STARTS =
   'SELECT r.run_id, r.entry_id, a.slug AS automation FROM every_run r LEFT JOIN automation a ' +
   'ON a.uid = r.automation_uid WHERE r.entry_id IS NOT NULL ORDER BY r.run_id';

@@ -1,7 +1,7 @@
 /**
  * Identifiers that every entry of the log has, in fewer characters: 64 digits of a digest as 43, 36 of a UUID as 22.
- * What has another form stays as it is. An entry of 1 KiB takes a sixth of a page of PostgreSQL by that and not a fifth.
- * contract §5.9 (Log).
+ * What has another form stays as it is. An entry of 1 KiB takes a sixth of a page of PostgreSQL by that, and not a
+ * fifth. contract §5.9 (Log).
  */
 import { isUuid } from '#runs';
 
