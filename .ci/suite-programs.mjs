@@ -7,6 +7,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { digestOf } from './digests.mjs';
 
 /** Below `dist`, without the ending. */
 const PROGRAMS = [
@@ -29,11 +30,18 @@ const PROGRAMS = [
   'test/support/services/supervised-program',
 ];
 
-const [above = join(dirname(fileURLToPath(import.meta.url)), '..'), ...asked] = process.argv.slice(2);
+const OWN_ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const [above = OWN_ROOT, ...asked] = process.argv.slice(2);
 const root = resolve(above);
 const programs = asked.length > 0 ? asked : PROGRAMS;
 const folder = join(root, 'dist/programs');
-const wanted = [readFileSync(join(root, 'dist/.millwright-built'), 'utf8'), ...programs].join('\n');
+/** Paths are written into it, and packages. */
+const wanted = [
+  root,
+  digestOf(['package-lock.json', '.ci/suite-programs.mjs'].map((name) => join(OWN_ROOT, name))),
+  readFileSync(join(root, 'dist/.millwright-built'), 'utf8'),
+  ...programs,
+].join('\n');
 const marker = join(folder, '.millwright-bundled');
 if (!existsSync(marker) || readFileSync(marker, 'utf8') !== wanted) await bundle();
 
@@ -44,8 +52,10 @@ async function bundle() {
     cwd: root,
     platform: 'node',
     external: ['better-sqlite3'], // a program for one machine
-    // Packages do without some others and say so themselves.
-    logLevel: 'silent',
+    onLog: (_level, { code, message, id = message }) => {
+      // Packages do without some others and say so themselves.
+      if (code === 'UNRESOLVED_IMPORT' && !id.includes('node_modules')) throw new Error(message);
+    },
     plugins: [{ name: 'own-places', transform: withOwnPlace }],
   });
   await made.write({

@@ -2,7 +2,7 @@
  * What an agent cannot do, tried by one: read the data folder, reach the service, private or metadata addresses, or
  * another run's folders. contract §10.
  */
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { INSTALLATION_FOLDER } from '../../apps/server/execution/sandbox/installation-files.ts';
@@ -10,6 +10,7 @@ import { factoryFolder, type FactoryFolder } from '../support/factories/factory-
 import { deliver, runIn } from '../support/factories/factory-files.ts';
 import { sandboxHere } from '../support/agents/sandboxed-command.ts';
 import { bootService, eventually, type TestService } from '../support/services/service.ts';
+import { programFiles } from '../support/processes/node-arguments.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET_OF_THE_OTHER = 'nobody-but-the-first-run-wrote-this';
@@ -85,8 +86,9 @@ const reach = (host: string, port: number): string => {
     const all = second.join('\n');
     expect(all.length).toBeGreaterThan(50);
     for (const word of ['READ', 'WROTE', 'MOUNTED', SECRET_OF_THE_OTHER]) expect(all).not.toContain(word);
-    // Of the installation the parts of the agent, here from its sources.
-    expect(all).toContain('.swcrc apps libs node_modules package.json schemas test ');
+    // Of the installation the parts of the agent, whichever it is started from here.
+    const parts = programFiles().map((path) => relative(INSTALLATION_FOLDER, path).split('/')[0]);
+    expect(all).toContain(`${[...new Set(parts)].sort().join(' ')} `);
     // The other run's folder is not even visible: only its own is.
     expect(all).not.toMatch(new RegExp(`^${first.runId}$`, 'm'));
     expect(runId).not.toBe(first.runId);

@@ -196,7 +196,8 @@ export class DeliveryStore {
   }
 
   /** Stored bytes of an accepted delivery and how they are encoded. */
-  payload(entryId: string): Promise<{ bytes: Uint8Array; encoding: string } | undefined> {
+  async payload(entryId: string): Promise<{ bytes: Uint8Array; encoding: string } | undefined> {
+    if (!isUuid(entryId)) return undefined;
     return this.database.read(function* () {
       const found = yield* row<{ payload: Uint8Array | null; payload_encoding: string | null }>(
         'SELECT payload, payload_encoding FROM delivery WHERE entry_id = ?',

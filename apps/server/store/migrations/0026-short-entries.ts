@@ -1,7 +1,7 @@
 /**
  * Entries of the log in fewer bytes. On PostgreSQL their IDs are UUIDs of 16 bytes, which makes the rows of `delivery`
- * and of runs that wait anew, and their indexes; and what most entries have in common is NULL, which takes no place:
- * one entry, of a size that is exact, that was never delivered again. On both databases revisions and the IDs of runs
+ * and of runs that wait anew, and their indexes; and what most accepted entries have in common is NULL, which takes no
+ * place: one entry, of a size that is exact, that was never delivered again. On both databases revisions and the IDs of runs
  * are written shorter from here on. contract §1.8 (Upgrades), §5.9 (Log).
  */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
@@ -33,8 +33,10 @@ const VIEWS = runViews(
 const STATEMENTS = [
   'DROP VIEW every_run, waiting_run_row, delivery_log',
   'ALTER TABLE delivery ALTER COLUMN entry_id TYPE UUID USING CAST(entry_id AS UUID), ' +
-    'ALTER COLUMN entries DROP NOT NULL, ALTER COLUMN size_exact DROP NOT NULL, ' +
-    'ALTER COLUMN resends DROP NOT NULL, ALTER COLUMN resends DROP DEFAULT',
+    ['entries', 'size_exact', 'resends'].map((name) => `ALTER COLUMN ${name} DROP NOT NULL`).join(', ') +
+    ', ALTER COLUMN resends DROP DEFAULT, ALTER COLUMN entries TYPE BIGINT USING NULLIF(entries, 1), ' +
+    'ALTER COLUMN size_exact TYPE BIGINT USING NULLIF(size_exact, 1), ' +
+    'ALTER COLUMN resends TYPE BIGINT USING NULLIF(resends, 0)',
   'ALTER TABLE waiting_run ALTER COLUMN entry_id TYPE UUID USING CAST(entry_id AS UUID)',
   'CREATE VIEW delivery_log AS SELECT webhook_uid, entry_id, outcome, received_at, COALESCE(entries, 1) AS entries ' +
     'FROM delivery',
@@ -45,4 +47,7 @@ const STATEMENTS = [
     .replace('d.size_exact,', 'NULLIF(d.size_exact, 1),')
     .replace('SELECT d.entry_id,', 'SELECT d.entry_id::uuid,')
     .replace('r.entry_id,', 'r.entry_id::uuid,'),
+  // A column of another type has no statistics, without which a sweep reads a whole log.
+  'ANALYZE delivery',
+  'ANALYZE waiting_run',
 ];
