@@ -1,8 +1,8 @@
 /**
  * Entries of the log in fewer bytes. On PostgreSQL their IDs are UUIDs of 16 bytes, which makes the rows of `delivery`
  * and of runs that wait anew, and their indexes; and what most accepted entries have in common is NULL, which takes no
- * place: one entry, of a size that is exact, that was never delivered again. On both databases revisions and the IDs of runs
- * are written shorter from here on. contract §1.8 (Upgrades), §5.9 (Log).
+ * place: one entry, of a size that is exact, that was never delivered again. On both databases revisions and the IDs of
+ * runs are written shorter from here on. contract §1.8 (Upgrades), §5.9 (Log).
  */
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { RUN_VIEW_COLUMNS, runViews } from './0001-0010/0007-waiting-runs.ts';
