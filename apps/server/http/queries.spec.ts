@@ -41,6 +41,9 @@ describe('a cursor', () => {
   });
 
   it('holds whole numbers only', () => {
+    const uuid = '01a20ae6-096b-718b-aa55-f6445023b87e';
+    expect(pageKeyOf(cursorOf(uuid), DIGEST, ['uuid'])).toEqual([uuid]);
+    expect(thrownBy(() => pageKeyOf(cursorOf('no-uuid'), DIGEST, ['uuid']))).toBeInstanceOf(RefusalError);
     expect(pageKeyOf(cursorOf(7), DIGEST, ['number'])).toEqual([7]);
     expect(thrownBy(() => pageKeyOf(cursorOf(7.5), DIGEST, ['number']))).toBeInstanceOf(RefusalError);
   });
