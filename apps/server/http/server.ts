@@ -182,6 +182,7 @@ function createServerFor(
   // Host is looked at by us: node answers a missing one without a body.
   const options = {
     headersTimeout: HEADER_MS_MAX,
+    handshakeTimeout: HEADER_MS_MAX,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy on loopback that stalls, cuts, resets, leads elsewhere and cuts at chosen bytes: what networks and
- * failovers do to a database's connections.
+ * A TCP proxy on loopback that delays, stalls, cuts, resets, leads elsewhere and cuts at chosen bytes: what networks,
+ * slow machines and failovers do to connections.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -19,6 +19,8 @@ export class TcpProxy {
   readonly port: number;
   /** Decides over each chunk that a client sends. */
   fate: ((chunk: Buffer) => Fate) | undefined;
+  /** By so much each chunk comes later, in both directions, and the end of a connection too. */
+  delayMs = 0;
   private target: number;
   private isStalled = false;
   private readonly pairs = new Set<Pair>();
@@ -85,7 +87,7 @@ export class TcpProxy {
     client
       .setNoDelay(true)
       .on('error', () => this.drop(pair))
-      .on('close', () => this.drop(pair));
+      .on('close', () => this.later(() => this.drop(pair)));
     client.pause();
     if (!this.isStalled) this.reach(pair);
   }
@@ -97,10 +99,10 @@ export class TcpProxy {
     upstream
       .setNoDelay(true)
       .on('error', () => this.drop(pair))
-      .on('close', () => this.drop(pair));
+      .on('close', () => this.later(() => this.drop(pair)));
     upstream.on('data', (chunk) => {
       if (isDeaf) this.drop(pair); // the server has done it, and nobody hears of it
-      else pair.client.write(chunk);
+      else this.later(() => pair.client.write(chunk));
     });
     pair.client.on('data', (chunk) => {
       switch (this.fate?.(chunk) ?? 'pass') {
@@ -109,9 +111,14 @@ export class TcpProxy {
         case 'unanswered':
           isDeaf = true;
       }
-      upstream.write(chunk);
+      this.later(() => upstream.write(chunk));
     });
     pair.client.resume();
+  }
+
+  private later(work: () => void): void {
+    if (this.delayMs === 0) work();
+    else setTimeout(work, this.delayMs);
   }
 
   private drop(pair: Pair, reset = false): void {

@@ -2,8 +2,14 @@
  * A server that stops does not wait for connections that browsers opened ahead, and does for requests that have begun.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createEncrypted } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect as connectEncrypted } from 'node:tls';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificate } from '../../../../test/support/git/git-server.ts';
 import { Connections } from './open-connections.ts';
 
 describe('closing a server', () => {
@@ -42,6 +48,65 @@ describe('closing a server', () => {
     socket.write('Connection: close\r\n\r\n');
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\/begun/);
     await closing;
+  });
+});
+
+describe('an encrypted server that steps aside', () => {
+  let box: string;
+  let server: Server;
+  let connections: Connections;
+  let client: Socket;
+
+  beforeEach(async () => {
+    box = mkdtempSync(join(tmpdir(), 'mw-handshakes-'));
+    await makeCertificate(box);
+    const [key, cert] = ['server.key', 'server.pem'].map((name) => readFileSync(join(box, name)));
+    server = createEncrypted({ key, cert });
+    connections = new Connections(server, { isEncrypted: true, othersAnswer: true });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      connections.begin(request, response, true);
+      response.end(request.url);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
+    await Promise.all([once(client, 'connect'), once(server, 'connection')]);
+  });
+
+  afterEach(() => {
+    client.destroy();
+    if (server.listening) server.close();
+    server.closeAllConnections();
+    rmSync(box, { recursive: true });
+  });
+
+  it('waits for a handshake that is under way, and answers what comes of it', async () => {
+    let isFrozen = false;
+    const frozen = connections.freeze(60_000).then(() => (isFrozen = true));
+    const over = closed(server);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isFrozen).toBe(false);
+    const secured = connectEncrypted({ socket: client, rejectUnauthorized: false });
+    secured.write('GET /late HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await textOf(secured)).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*\/late/i);
+    await Promise.all([frozen, over]);
+  });
+
+  it('cuts off a handshake that does not begin', async () => {
+    const over = closed(server);
+    await connections.freeze(100);
+    await Promise.all([over, client.destroyed || once(client, 'close')]);
+  });
+
+  it('is not frozen while it still listens', async () => {
+    let isFrozen = false;
+    const frozen = connections.freeze(60_000).then(() => (isFrozen = true));
+    client.destroy();
+    await once(client, 'close');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(isFrozen).toBe(false);
+    const over = closed(server);
+    await Promise.all([frozen, over]);
   });
 });
 

@@ -49,6 +49,8 @@ export interface ConnectionsOptions {
 /** The open connections of one server: what each is being answered, and which of them end when the server stops. */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
+  /** Below encrypted ones, from before their handshakes on: a request may come of each. */
+  private readonly accepted = new Set<Socket>();
   private readonly server: Server;
   private readonly options: ConnectionsOptions;
   private isRetiring = false;
@@ -62,12 +64,14 @@ export class Connections {
     // Known to node's server, not to its types: a connection that its sender has half closed lives until its last
     // answer is out.
     Object.assign(server, { httpAllowHalfOpen: true });
+    if (options.isEncrypted === true) server.on('connection', (socket: Socket) => this.noteAccepted(socket));
     server.on(options.isEncrypted === true ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.connectionOf(socket);
       this.freezeIdle();
     });
     server.close = (done) => {
       NetServer.prototype.close.call(server, done);
+      this.changed();
       this.boundStop();
       // Requests that were under way when nothing more was taken are read first: an end would reset them.
       setTimeout(() => this.endAll(), UNREAD_MS);
@@ -130,15 +134,16 @@ export class Connections {
 
   /**
    * With the server's close: reads no more of any connection once its request is answered, so that what its sender
-   * writes on waits in the kernel like new connections; encrypted ones end. Resolves when nothing is under way; what
-   * is after `withinMs` is cut off.
+   * writes on waits in the kernel like new connections; encrypted ones end. Resolves when nothing is under way and
+   * nothing more can come; what is under way after `withinMs` is cut off, handshakes too.
    */
   async freeze(withinMs: number): Promise<void> {
     this.isFreezing = this.options.isEncrypted !== true;
     for (const { latest } of this.open.values()) if (latest?.writableFinished === false) this.freezeBehind(latest);
     this.freezeIdle();
     const again = setInterval(() => this.freezeIdle(), FREEZE_MS);
-    await this.until(() => this.underWay().length === 0, performance.now() + withinMs);
+    const isOver = (): boolean => !this.server.listening && this.underWay().length === 0;
+    await this.until(isOver, performance.now() + withinMs);
     clearInterval(again);
     for (const socket of this.underWay()) socket.destroy();
   }
@@ -173,7 +178,16 @@ export class Connections {
     return connection;
   }
 
+  private noteAccepted(socket: Socket): void {
+    this.accepted.add(socket);
+    socket.once('close', () => {
+      this.accepted.delete(socket);
+      this.changed();
+    });
+  }
+
   private underWay(): Socket[] {
+    if (this.options.isEncrypted === true) return [...this.accepted];
     return [...this.open].filter(([, { isFrozen }]) => !isFrozen).map(([socket]) => socket);
   }
 
@@ -234,7 +248,7 @@ export class Connections {
   }
 
   private cut(): void {
-    for (const socket of this.open.keys()) socket.destroy();
+    for (const socket of [...this.open.keys(), ...this.accepted]) socket.destroy();
   }
 
   /** Whether it is the client's turn to do something: its answer may take as long as it takes us. */
