@@ -55,9 +55,9 @@ const tasks = {
   'test:agents': (args) => onBundle([join(root, 'test/agents/run.mjs'), ...args]),
   // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest),
   // oldest packages, checkers of types and packages.
-  'test:clients': ([extent = '--all']) =>
-    onBundle([join(root, 'test/clients/run.mjs')]) ||
-    run('python3', [join(root, 'libs/client-python/test.py'), extent]),
+  'test:clients': (args) => tasks['test:clients:typescript']() || tasks['test:clients:python'](args),
+  'test:clients:typescript': () => onBundle([join(root, 'test/clients/run.mjs')]),
+  'test:clients:python': ([extent = '--all']) => run('python3', [join(root, 'libs/client-python/test.py'), extent]),
   'test:forges': (args) => onBundle([join(root, 'test/forges/run.mjs'), ...args]),
   'test:hooks': (args) => packageCommand() || run(process.execPath, [join(root, 'test/hooks/run.mjs'), ...args]),
   'test:workflows': (args) =>

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { closingLine } from '../../.ci/closing-line.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Between attempts to fetch something. */
@@ -90,12 +91,7 @@ export function runTests(folder, environment, args = process.argv.slice(2)) {
     ],
     { cwd: root, stdio: ['inherit', 'ignore', 'inherit'], env: { ...process.env, ...environment } },
   );
-  if (existsSync(results)) console.log(closingLine(JSON.parse(readFileSync(results, 'utf8'))));
+  if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));
   rmSync(box, { recursive: true, force: true });
   return status ?? 1;
-}
-
-/** The tests that did not run are counted as skipped. */
-function closingLine({ numPassedTests, numFailedTests, numPendingTests }) {
-  return `Tests: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
 }
