@@ -12,9 +12,12 @@ export const IS_LONG_TIER = SUITE.endsWith('.long.spec.ts');
 /** Of the examples of a property, how many the first tier tries: enough to notice a careless change within seconds. */
 const FIRST_TIER_SHARE = 1 / 10;
 
+/** The same in the second tier, where it is to take less, as in CI. */
+const SECOND_TIER_SHARE = IS_LONG_TIER ? 1 : Number(process.env['PROPERTY_SHARE'] ?? 1);
+
 /** Examples of a property to try in this tier, of so many that the second tier tries. */
 export function examples(count: number): number {
-  return IS_SLOW_TIER ? count : Math.ceil(count * FIRST_TIER_SHARE);
+  return Math.ceil(count * (IS_SLOW_TIER ? SECOND_TIER_SHARE : FIRST_TIER_SHARE));
 }
 
 /** Random histories that a suite plays in the long tier. */

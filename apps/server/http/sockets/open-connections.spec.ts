@@ -92,6 +92,16 @@ describe('an encrypted server that steps aside', () => {
     await Promise.all([frozen, over]);
   });
 
+  it('closes what nothing was asked on before it freezes, so that nobody waits for it', async () => {
+    const secured = connectEncrypted({ socket: client, rejectUnauthorized: false });
+    await Promise.all([once(secured, 'secureConnect'), once(server, 'secureConnection')]);
+    const ended = once(secured.resume(), 'end');
+    await connections.retire();
+    await ended;
+    const over = closed(server);
+    await Promise.all([over, connections.freeze(60_000)]);
+  });
+
   it('cuts off a handshake that does not begin', async () => {
     const over = closed(server);
     await connections.freeze(100);

@@ -122,7 +122,7 @@ export class Connections {
 
   /**
    * Before `freeze`: encrypted connections cannot be passed to another process, so that each ends behind its next
-   * answer; resolves when none of those that were open is, or nothing was asked on them for STALLED_MS_MAX.
+   * answer, or when nothing was asked on it for STALLED_MS_MAX: `freeze` would wait for it, and everybody meanwhile.
    */
   async retire(): Promise<void> {
     if (this.options.isEncrypted !== true) return;
@@ -130,6 +130,7 @@ export class Connections {
     const givenUpAtMs = performance.now() + STALLED_MS_MAX;
     const before = [...this.open.keys()];
     await this.until(() => before.every(({ destroyed }) => destroyed), givenUpAtMs);
+    for (const socket of before) if (this.latest(socket)?.writableFinished !== false) socket.destroySoon();
   }
 
   /**
