@@ -1,4 +1,4 @@
-/** Every suite that says how many examples it tries (support/tier.ts), again with all of them. */
+/** Every suite that says how many examples it tries (support/tier.ts), again with as many as this tier tries. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = new URL('../', import.meta.url);
