@@ -357,9 +357,12 @@ await onEachBackend('acceptOnce', (world) => {
   it('lists the log by outcome and time of receipt', async () => {
     const { webhookUid, factoryUid } = served;
     const startMs = Date.now() - 3_600_000;
-    const refused = async (minute: number, outcome: 'rejectedAuth' | 'rejectedTooLarge'): Promise<string> => {
-      // made after its receipt
-      const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES));
+    const refused = async (
+      minute: number,
+      outcome: 'rejectedAuth' | 'rejectedTooLarge',
+      leadMs = 20_000, // named after its receipt
+    ): Promise<string> => {
+      const entryId = uuidv7(startMs + minute * 60_000 + leadMs, randomBytes(UUID_RANDOM_BYTES));
       await logRefused({
         entryId,
         webhookUid,
@@ -394,6 +397,11 @@ await onEachBackend('acceptOnce', (world) => {
     expect(await listed({ sinceMs: at(1), untilMs: at(30), outcomes: ['rejectedAuth'] })).toEqual([2]);
     expect(await listed({ sinceMs: -1e15, untilMs: 1e15 })).toEqual([3, 2, 1, 0]);
     expect(await listed({ sinceMs: 1e15 })).toEqual([]);
+    // Received while the clock was set back by 23 hours: it came last, and is found by when it came.
+    ids.push(await refused(1, 'rejectedAuth', 23 * 3_600_000));
+    expect(await listed({})).toEqual([4, 3, 2, 1, 0]);
+    expect(await listed({ untilMs: at(2) })).toEqual([4, 1, 0]);
+    expect(await listed({ sinceMs: at(2) })).toEqual([3, 2]);
   });
 
   it('logs and counts refusals without a slot', async () => {

@@ -9,7 +9,7 @@ import { StoreError, withStoreErrors } from '../database/store-errors.ts';
 import type { Database } from '../database/database.ts';
 import { encodingOf, readEntry, type UnreadEntry } from './delivery-entries.ts';
 import { shortRevision } from './short-forms.ts';
-import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, ID_LEAD_MS_MAX } from './delivery.entities.ts';
 import { catchUp, catchUpIfRoom } from '../database/deferred-index.ts';
 import { SharedAcceptance } from './shared-acceptance.ts';
 import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
@@ -75,7 +75,7 @@ function conditionsOf(
         ]),
     ...(untilMs === undefined
       ? []
-      : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
+      : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ID_LEAD_MS_MAX)] }]),
   ];
 }
 

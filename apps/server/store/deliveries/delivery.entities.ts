@@ -89,3 +89,9 @@ export const IDENTITY_CHUNK = defineTable('identity_chunk', { id: 'int key', key
  * log of their webhook.
  */
 export const ENTRY_TIME_SLACK_MS = 300_000;
+
+/**
+ * IDs of a process only grow: while its clock is set back they go on from where they were. An entry of that time is
+ * found by when it was received although its ID names a time later by so much, in milliseconds. contract §1.4.
+ */
+export const ID_LEAD_MS_MAX = 86_400_000;
