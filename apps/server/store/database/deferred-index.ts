@@ -47,16 +47,48 @@ export function* catchUp(table: string, leading?: readonly SqlValue[]): Transact
 }
 
 /**
- * The same for a read outside of a transaction. False: there is no room for copies, so that rows may be missing; each
- * of them is in the source, at or behind the marker.
+ * The same for a read outside of a transaction. Answers the table where there is no room for copies, so that it may
+ * lack rows (`behindMarker`).
  */
-export function* catchUpIfRoom(table: string, leading?: readonly SqlValue[]): Transaction<boolean> {
+export function* catchUpIfRoom(table: string, leading?: readonly SqlValue[]): Transaction<DeferredTable | undefined> {
   try {
     yield* catchUp(table, leading);
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof StoreError && error.kind === 'full') return false;
+    if (error instanceof UncopiedError) return error.table;
     throw error;
+  }
+}
+
+/**
+ * The same: what the next statements find all rows in, to stand behind FROM with a name. The table, or, where there is
+ * no room for copies, what it has and what it lacks.
+ */
+export function* caughtUp(name: string, values?: readonly SqlValue[]): Transaction<string> {
+  const table = yield* catchUpIfRoom(name, values);
+  if (table === undefined) return name;
+  const { columns, leading, order } = table;
+  const list = columns.join(', ');
+  const copy = `SELECT 1 FROM ${name} WHERE ${leading} = behind.${leading} AND ${order} = behind.${order}`;
+  const uncopied = `SELECT ${list} FROM ${behindMarker(table)} AS behind WHERE NOT EXISTS (${copy})`;
+  return (
+    // Read once a statement: they are in another order than who asks for them.
+    `(WITH uncopied AS MATERIALIZED (${uncopied}) SELECT ${list} FROM ${name} UNION ALL SELECT ${list} FROM uncopied)`
+  );
+}
+
+/** What a table may lack, and some of what it has: to stand behind FROM. */
+export function behindMarker({ name, source, columns, order }: DeferredTable): string {
+  const marker = `SELECT marker FROM deferred WHERE name = '${name}'`;
+  return `(SELECT ${columns.join(', ')} FROM ${source} WHERE ${order} >= (${marker}))`;
+}
+
+/** There is no room for the rows that a table lacks. */
+export class UncopiedError extends StoreError {
+  readonly table: DeferredTable;
+  constructor(table: DeferredTable, { kind, code }: StoreError) {
+    super(kind, code);
+    this.table = table;
   }
 }
 

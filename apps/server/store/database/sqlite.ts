@@ -3,7 +3,7 @@
  * inside it; and the free space within its file.
  */
 import type Database from 'better-sqlite3';
-import type { DeferredIndex } from './deferred-index.ts';
+import { type DeferredIndex, UncopiedError } from './deferred-index.ts';
 import { LostRaceError, StoreError, toStoreError } from './store-errors.ts';
 import {
   inSlices,
@@ -169,7 +169,11 @@ export function sqliteRunner(
     if (index === undefined) return;
     while (index.isBehind(leading)) {
       // What a power cut takes back is still behind the marker.
-      lazily(() => attempt(() => index.catchUp(leading, CATCH_UP_ROWS)));
+      try {
+        lazily(() => attempt(() => index.catchUp(leading, CATCH_UP_ROWS)));
+      } catch (error) {
+        throw error instanceof StoreError && error.kind === 'full' ? new UncopiedError(index.table, error) : error;
+      }
       if (index.isBehind(leading)) await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -227,8 +231,9 @@ export function sqliteRunner(
         const work = body();
         let step = advance(work, work.next());
         while (step.done !== true) {
-          await catchUp(step.value);
-          step = advance(work, work.next(NOTHING));
+          const failure = await catchUp(step.value).then(() => undefined, toStoreError);
+          // the body may do with what there is
+          step = advance(work, failure === undefined ? work.next(NOTHING) : work.throw(failure));
         }
         return step.value;
       } catch (error) {

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { encodingOf, readEntry, type UnreadEntry } from './delivery-entries.ts';
 import { shortRevision } from './short-forms.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, ID_LEAD_MS_MAX } from './delivery.entities.ts';
-import { catchUp, catchUpIfRoom } from '../database/deferred-index.ts';
+import { caughtUp } from '../database/deferred-index.ts';
 import { SharedAcceptance } from './shared-acceptance.ts';
 import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
@@ -78,11 +78,6 @@ function conditionsOf(
       : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ID_LEAD_MS_MAX)] }]),
   ];
 }
-
-/** All deliveries that the log by webhook may not have yet, and some that it has. */
-const UNCOPIED_DELIVERIES =
-  '(SELECT webhook_uid, entry_id, outcome, received_at FROM delivery WHERE entry_id >= ' +
-  "(SELECT marker FROM deferred WHERE name = 'delivery_log')) AS uncopied";
 
 export class DeliveryStore {
   private readonly database: Database;
@@ -172,17 +167,16 @@ export class DeliveryStore {
    */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const params = [webhookUid, ...conditions.flatMap((condition) => condition.params)];
-    const matchesIn = (log: string): string =>
-      [`SELECT entry_id FROM ${log} WHERE webhook_uid = ?`, ...conditions.map(({ text }) => text)].join(' AND ');
+    const wanted = ['webhook_uid = ?', ...conditions.map(({ text }) => text)].join(' AND ');
     const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
     return this.database.longRead(function* () {
-      const parts = [matchesIn('delivery_log')];
-      if (!(yield* catchUpIfRoom('delivery_log', [webhookUid]))) parts.push(matchesIn(UNCOPIED_DELIVERIES));
+      const log = yield* caughtUp('delivery_log', [webhookUid]);
       const found = yield* rows<UnreadEntry>(
-        `SELECT ${columns} FROM (${parts.join(' UNION ')} ORDER BY entry_id DESC LIMIT ?) AS found ` +
-          'JOIN delivery d ON d.entry_id = found.entry_id ORDER BY d.entry_id DESC',
-        ...parts.flatMap(() => params),
+        `SELECT ${columns} FROM (SELECT entry_id FROM ${log} AS delivery_log WHERE ${wanted} ` +
+          'ORDER BY entry_id DESC LIMIT ?) AS found JOIN delivery d ON d.entry_id = found.entry_id ' +
+          'ORDER BY d.entry_id DESC',
+        webhookUid,
+        ...conditions.flatMap(({ params }) => params),
         limit,
       );
       return found.map(readEntry);
@@ -213,11 +207,11 @@ export class DeliveryStore {
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
-      yield* catchUp('delivery_log', webhookUids);
+      const log = yield* caughtUp('delivery_log', webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(
-          "SELECT entry_id FROM delivery_log WHERE webhook_uid = ? AND outcome = 'accepted' " +
+          `SELECT entry_id FROM ${log} AS delivery_log WHERE webhook_uid = ? AND outcome = 'accepted' ` +
             'ORDER BY entry_id DESC LIMIT ?',
           webhookUid,
           limit,

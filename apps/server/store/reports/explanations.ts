@@ -4,7 +4,7 @@
  */
 import type { AutomationDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
-import { catchUp } from '../database/deferred-index.ts';
+import { caughtUp } from '../database/deferred-index.ts';
 import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 /** A webhook or automation as it is now; times in milliseconds. */
@@ -78,12 +78,11 @@ export class ExplanationStore {
    */
   async original(webhookUid: string, deliveryId: string, entryId: string): Promise<string | undefined> {
     const params: SqlValue[] = [webhookUid, entryId, deliveryId];
-    const text =
-      'SELECT l.entry_id FROM delivery_log l CROSS JOIN delivery d WHERE l.webhook_uid = ? AND l.entry_id < ? ' +
-      "AND l.outcome = 'accepted' AND d.entry_id = l.entry_id AND d.delivery_id = ? AND d.resent_from IS NULL " +
-      'ORDER BY l.entry_id DESC LIMIT 1';
     return this.database.longRead(function* () {
-      yield* catchUp('delivery_log', [webhookUid]);
+      const text =
+        `SELECT l.entry_id FROM ${yield* caughtUp('delivery_log', [webhookUid])} AS l CROSS JOIN delivery d ` +
+        "WHERE l.webhook_uid = ? AND l.entry_id < ? AND l.outcome = 'accepted' AND d.entry_id = l.entry_id " +
+        'AND d.delivery_id = ? AND d.resent_from IS NULL ORDER BY l.entry_id DESC LIMIT 1';
       return (yield* row<{ entry_id: string }>(text, ...params))?.entry_id;
     });
   }

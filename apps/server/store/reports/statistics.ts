@@ -8,7 +8,7 @@ import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#ru
 import type { Database } from '../database/database.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { catchUp } from '../database/deferred-index.ts';
+import { caughtUp } from '../database/deferred-index.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Rows that one question reads: one or two seconds of work for a database, in parts. */
@@ -84,13 +84,13 @@ export class StatisticsStore {
   /** Deliveries by the time of their receipt; a counted entry is as many as it counts. */
   async deliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<Counted<DeliveryCount>> {
     const slices = slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: CLOCK_SLACK_MS });
-    await this.database.longRead(() =>
-      catchUp('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
+    const log = await this.database.longRead(() =>
+      caughtUp('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
     );
     const statements = slices.map(
       (slice): Bounded =>
         (limit) =>
-          deliveriesIn(slice, scope, buckets, limit),
+          deliveriesIn({ log, ...scope }, slice, buckets, limit),
     );
     return this.count<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({
       bucket,
@@ -149,8 +149,8 @@ function slicesOf(
 
 /** Through the log of each webhook: its entries stand in the order of their IDs, and these name their times. */
 function deliveriesIn(
+  { log, factoryUids, webhookUid }: DeliveryScope & { log: string },
   { fromMs, untilMs }: Span,
-  { factoryUids, webhookUid }: DeliveryScope,
   buckets: TimeBuckets,
   limit: number,
 ): Sql {
@@ -160,7 +160,7 @@ function deliveriesIn(
   ];
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
       SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS
-      JOIN delivery_log d
+      JOIN ${phrase(log)} AS d
       WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)}
       AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
     ) AS entry GROUP BY bucket, outcome`;
