@@ -6,12 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** All files below a folder, sorted, but for installed packages. */
+/** All files below a folder, sorted, but for installed packages and what a checker keeps. */
 export function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter(
-      (entry) => entry.isFile() && !entry.parentPath.includes('node_modules') && !entry.parentPath.includes('.venv'),
-    )
+    .filter((entry) => entry.isFile() && !/node_modules|\.venv|\.mypy_cache/.test(entry.parentPath))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }
