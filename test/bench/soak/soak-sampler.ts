@@ -19,8 +19,11 @@ export interface MemorySample {
 }
 
 const EVERY_MS = 10_000;
-/** A heap as it lies shows how lazy the collector is; every sixth one shows what is held. */
-const COLLECT_EVERY = 6;
+/**
+ * A heap as it lies shows how lazy the collector is; every second one shows what is held. That moves by some MiB with
+ * what is under way and what waits to be copied: a slope of few of them is noise.
+ */
+const COLLECT_EVERY = 2;
 
 const file = process.env['BENCH_SAMPLES'];
 if (isMainThread && file !== undefined) {

@@ -179,7 +179,7 @@ function told(
         `refused, ${counts.reads} reads, ${counts.runs} ` +
         `runs by /bin/true followed by two each, ${counts.passes} passes that changed something`,
       'a sample every 10 s, medians of thirds; "more an hour": least squares over the second half; what the heap ' +
-        'holds is looked at once a minute, after a collection',
+        'holds is looked at every 20 s, after a collection',
       ...(minutes < MINUTES_TO_JUDGE ? [`a quick look: below ${MINUTES_TO_JUDGE} minutes slopes are not judged`] : []),
       ...[...errors].map(([what, times]) => `ERROR ${times} × ${what}`),
     ],
