@@ -156,8 +156,8 @@ describe('the log by webhook', () => {
       });
     };
     const entryAt = (atMs: number, webhookUid: string) => ({
-      // Now and then as of a process whose clock was set back.
-      entry_id: idAt(atMs + (below(12) === 0 ? below(ID_LEAD_MS_MAX) : 0)),
+      // In some histories now and then as of a process whose clock was set back.
+      entry_id: idAt(atMs + (seed % 3 === 0 && below(12) === 0 ? below(ID_LEAD_MS_MAX) : 0)),
       webhook_uid: webhookUid,
       factory_uid: 'factory',
       delivery_id: 'd',

@@ -7,7 +7,10 @@ import * as fc from 'fast-check';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, uuidv7, type RunState, type TimeBuckets } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
+import { UncopiedError } from '../../apps/server/store/database/deferred-index.ts';
+import { StoreError } from '../../apps/server/store/database/store-errors.ts';
 import { insert, runSteps, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
+import { DELIVERY_LOG } from '../../apps/server/store/deliveries/delivery.entities.ts';
 import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
 import { PROPERTY_SEED } from '../support/tier.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
@@ -321,14 +324,20 @@ await onEachBackend('statistics', (world) => {
 
   it('go through indexes', async () => {
     if (world.dialect === 'postgres') return; // PostgreSQL chooses by the numbers of rows, which a test has few of
-    const plansOf = async (ask: (statistics: StatisticsStore) => Promise<unknown>): Promise<string> => {
+    const plansOf = async (
+      ask: (statistics: StatisticsStore) => Promise<unknown>,
+      { reads = /^(SEARCH|SCAN) (d|run)\b/, hasRoom = true } = {},
+    ): Promise<string> => {
       const asked: Statement[] = [];
+      const outcomeOf = async (statement: Statement) => {
+        asked.push(statement);
+        if (statement.kind === 'catchUp' && !hasRoom)
+          throw new UncopiedError(DELIVERY_LOG, new StoreError('full', 'SQLITE_FULL'));
+        return { rows: [{ factory_uid: ours.factoryUid }], changes: 0 };
+      };
       const listening = {
         dialect: 'sqlite',
-        longRead: (body: () => Transaction<unknown>) =>
-          runSteps(body(), (statement) =>
-            Promise.resolve((asked.push(statement), { rows: [{ factory_uid: ours.factoryUid }], changes: 0 })),
-          ),
+        longRead: (body: () => Transaction<unknown>) => runSteps(body(), outcomeOf),
       };
       await ask(new StatisticsStore(listening as unknown as Database)).catch(() => undefined);
       const plans: string[] = [];
@@ -343,11 +352,21 @@ await onEachBackend('statistics', (world) => {
               )
             ).map(({ detail }) => detail),
           );
-      return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');
+      return plans.filter((line) => reads.test(line)).join('\n');
     };
     expect(await plansOf((one) => one.deliveries({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(
       /^(SEARCH d USING PRIMARY KEY \(webhook_uid=\? AND entry_id>\? AND entry_id<\?\)\n?)+$/,
     );
+    // Without room for copies as well, however many webhooks are asked about.
+    for (const factoryUids of [undefined, [ours.factoryUid], [ours.factoryUid, theirs.factoryUid]])
+      expect(
+        await plansOf((one) => one.deliveries({ factoryUids }, SPAN), { reads: / delivery_log\b/, hasRoom: false }),
+      ).toMatch(
+        new RegExp(
+          '^(SEARCH delivery_log USING PRIMARY KEY \\(webhook_uid=\\? AND entry_id>\\? AND entry_id<\\?\\)\n' +
+            'SEARCH delivery_log USING PRIMARY KEY \\(webhook_uid=\\? AND entry_id=\\?\\)\n?)+$',
+        ),
+      );
     const open = /SEARCH run USING INDEX run_open \(updated_at>\?\)\n/;
     const settled = /SEARCH run USING INDEX run_settled_factory_uid_created /;
     const span = /\(factory_uid=\? AND created_at>\? AND created_at<\?\)\n?/;

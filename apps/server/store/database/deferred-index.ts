@@ -61,16 +61,17 @@ export function* catchUpIfRoom(table: string, leading?: readonly SqlValue[]): Tr
 }
 
 /**
- * The same: what the next statements find all rows in, to stand behind FROM with a name. The table, or, where there is
- * no room for copies, what it has and what it lacks.
+ * The same for statements that need all rows: what finds them, to stand behind FROM with a name. The table, or, where
+ * there is no room for copies, what it has and what it lacks.
  */
-export function* caughtUp(name: string, values?: readonly SqlValue[]): Transaction<string> {
-  const table = yield* catchUpIfRoom(name, values);
-  if (table === undefined) return name;
-  const { columns, leading, order } = table;
+export function* caughtUpRelation(table: string, leading?: readonly SqlValue[]): Transaction<string> {
+  const lacking = yield* catchUpIfRoom(table, leading);
+  if (lacking === undefined) return table;
+  const { name, columns } = lacking;
   const list = columns.join(', ');
-  const copy = `SELECT 1 FROM ${name} WHERE ${leading} = behind.${leading} AND ${order} = behind.${order}`;
-  const uncopied = `SELECT ${list} FROM ${behindMarker(table)} AS behind WHERE NOT EXISTS (${copy})`;
+  const isSame = [lacking.leading, lacking.order].map((column) => `${column} = behind.${column}`).join(' AND ');
+  const isCopied = `EXISTS (SELECT 1 FROM ${name} WHERE ${isSame})`;
+  const uncopied = `SELECT ${list} FROM ${behindMarker(lacking)} AS behind WHERE NOT ${isCopied}`;
   return (
     // Read once a statement: they are in another order than who asks for them.
     `(WITH uncopied AS MATERIALIZED (${uncopied}) SELECT ${list} FROM ${name} UNION ALL SELECT ${list} FROM uncopied)`
@@ -78,9 +79,9 @@ export function* caughtUp(name: string, values?: readonly SqlValue[]): Transacti
 }
 
 /** What a table may lack, and some of what it has: to stand behind FROM. */
-export function behindMarker({ name, source, columns, order }: DeferredTable): string {
+export function behindMarker({ name, source, own, columns, order }: DeferredTable): string {
   const marker = `SELECT marker FROM deferred WHERE name = '${name}'`;
-  return `(SELECT ${columns.join(', ')} FROM ${source} WHERE ${order} >= (${marker}))`;
+  return `(SELECT ${columns.join(', ')} FROM ${own?.view ?? source} WHERE ${order} >= (${marker}))`;
 }
 
 /** There is no room for the rows that a table lacks. */

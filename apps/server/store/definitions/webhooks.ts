@@ -3,7 +3,7 @@ import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
 import { behindMarker, catchUp, catchUpIfRoom, type DeferredTable } from '../database/deferred-index.ts';
 import { withStoreErrors } from '../database/store-errors.ts';
-import { inSlices, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
 
 export class WebhookStore {
@@ -39,9 +39,9 @@ export class WebhookStore {
   /** When each webhook's newest log entry was received. */
   lastDeliveries(uids: readonly string[]): Promise<Map<string, number>> {
     return this.database.read(function* () {
-      const behind = yield* catchUpIfRoom('delivery_log', uids);
-      const last = yield* lastOf(uids);
-      return behind === undefined ? last : new Map([...last, ...(yield* lastUncopied(uids, behind))]);
+      const lacking = yield* catchUpIfRoom('delivery_log', uids);
+      const last = yield* lastLogged(uids);
+      return lacking === undefined ? last : new Map([...last, ...(yield* lastBehindMarker(uids, lacking))]);
     });
   }
 }
@@ -52,10 +52,10 @@ export class WebhookStore {
  */
 export function* lastDeliveries(uids: readonly string[]): Transaction<Map<string, number>> {
   yield* catchUp('delivery_log', uids);
-  return yield* lastOf(uids);
+  return yield* lastLogged(uids);
 }
 
-function* lastOf(uids: readonly string[]): Transaction<Map<string, number>> {
+function* lastLogged(uids: readonly string[]): Transaction<Map<string, number>> {
   const last = new Map<string, number>();
   for (const uid of uids) {
     const newest = yield* row<{ received_at: number }>(
@@ -68,18 +68,14 @@ function* lastOf(uids: readonly string[]): Transaction<Map<string, number>> {
 }
 
 /**
- * The same of those that the log by webhook may lack, of SQLite alone: beside `max` it gives the other columns of that
- * row. What is newer than one of them is one of them, too.
+ * The same of entries that the log by webhook may lack, of SQLite alone, which gives the other columns of the row that
+ * has the maximum. What is newer than one of them is one of them, too. A factory has few webhooks.
  */
-function* lastUncopied(uids: readonly string[], log: DeferredTable): Transaction<Map<string, number>> {
-  const last = new Map<string, number>();
-  for (const some of inSlices(uids)) {
-    const found = yield* rows<{ uid: string; at: number }>(
-      `SELECT webhook_uid AS uid, received_at AS at, max(entry_id) FROM ${behindMarker(log)} ` +
-        `WHERE webhook_uid IN (${placeholders(some.length)}) GROUP BY webhook_uid`,
-      ...some,
-    );
-    for (const { uid, at } of found) last.set(uid, at);
-  }
-  return last;
+function* lastBehindMarker(uids: readonly string[], log: DeferredTable): Transaction<Map<string, number>> {
+  const found = yield* rows<{ uid: string; at: number }>(
+    `SELECT webhook_uid AS uid, received_at AS at, max(entry_id) FROM ${behindMarker(log)} ` +
+      `WHERE webhook_uid IN (${placeholders(uids.length)}) GROUP BY webhook_uid`,
+    ...uids,
+  );
+  return new Map(found.map(({ uid, at }) => [uid, at]));
 }

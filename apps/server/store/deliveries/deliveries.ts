@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import { encodingOf, readEntry, type UnreadEntry } from './delivery-entries.ts';
 import { shortRevision } from './short-forms.ts';
 import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS, ID_LEAD_MS_MAX } from './delivery.entities.ts';
-import { caughtUp } from '../database/deferred-index.ts';
+import { caughtUpRelation } from '../database/deferred-index.ts';
 import { SharedAcceptance } from './shared-acceptance.ts';
 import { type CommitWaiter, GroupCommit, type Grouping, ShardedGroupCommit } from '../database/group-commit.ts';
 import { insertInto } from '../database/table.ts';
@@ -170,7 +170,7 @@ export class DeliveryStore {
     const wanted = ['webhook_uid = ?', ...conditions.map(({ text }) => text)].join(' AND ');
     const columns = DELIVERY.columns.map((column) => `d.${column}`).join(', ');
     return this.database.longRead(function* () {
-      const log = yield* caughtUp('delivery_log', [webhookUid]);
+      const log = yield* caughtUpRelation('delivery_log', [webhookUid]);
       const found = yield* rows<UnreadEntry>(
         `SELECT ${columns} FROM (SELECT entry_id FROM ${log} AS delivery_log WHERE ${wanted} ` +
           'ORDER BY entry_id DESC LIMIT ?) AS found JOIN delivery d ON d.entry_id = found.entry_id ' +
@@ -207,7 +207,7 @@ export class DeliveryStore {
    */
   newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
     return this.database.longRead(function* () {
-      const log = yield* caughtUp('delivery_log', webhookUids);
+      const log = yield* caughtUpRelation('delivery_log', webhookUids);
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
         const found = yield* rows<{ entry_id: string }>(

@@ -5,7 +5,7 @@
 import type { AgentIdentitySettings, AmbientAgentConfig } from '#agents';
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
-import { caughtUp } from '../database/deferred-index.ts';
+import { caughtUpRelation } from '../database/deferred-index.ts';
 import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import { rows, type Transaction } from '../database/transactions.ts';
 import { FACTORY_OF_WAITING } from '../runs/waiting-runs.ts';
@@ -182,7 +182,7 @@ function namesOf(counted?: RunColumn): string {
 
 function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
   if (webhookUids.length === 0) return new Map();
-  const log = phrase(yield* caughtUp('delivery_log', webhookUids));
+  const log = phrase(yield* caughtUpRelation('delivery_log', webhookUids));
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
     sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(CAST(entry_id AS TEXT)) AS last
       FROM ${log} AS delivery_log WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first}

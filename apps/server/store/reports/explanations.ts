@@ -4,7 +4,7 @@
  */
 import type { AutomationDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
-import { caughtUp } from '../database/deferred-index.ts';
+import { caughtUpRelation } from '../database/deferred-index.ts';
 import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 /** A webhook or automation as it is now; times in milliseconds. */
@@ -80,7 +80,7 @@ export class ExplanationStore {
     const params: SqlValue[] = [webhookUid, entryId, deliveryId];
     return this.database.longRead(function* () {
       const text =
-        `SELECT l.entry_id FROM ${yield* caughtUp('delivery_log', [webhookUid])} AS l CROSS JOIN delivery d ` +
+        `SELECT l.entry_id FROM ${yield* caughtUpRelation('delivery_log', [webhookUid])} AS l CROSS JOIN delivery d ` +
         "WHERE l.webhook_uid = ? AND l.entry_id < ? AND l.outcome = 'accepted' AND d.entry_id = l.entry_id " +
         'AND d.delivery_id = ? AND d.resent_from IS NULL ORDER BY l.entry_id DESC LIMIT 1';
       return (yield* row<{ entry_id: string }>(text, ...params))?.entry_id;

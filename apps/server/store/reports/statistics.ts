@@ -8,7 +8,7 @@ import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#ru
 import type { Database } from '../database/database.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { caughtUp } from '../database/deferred-index.ts';
+import { caughtUpRelation } from '../database/deferred-index.ts';
 import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Rows that one question reads: one or two seconds of work for a database, in parts. */
@@ -85,7 +85,7 @@ export class StatisticsStore {
   async deliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<Counted<DeliveryCount>> {
     const slices = slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: CLOCK_SLACK_MS });
     const log = await this.database.longRead(() =>
-      caughtUp('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
+      caughtUpRelation('delivery_log', scope.webhookUid === undefined ? undefined : [scope.webhookUid]),
     );
     const statements = slices.map(
       (slice): Bounded =>
@@ -158,10 +158,12 @@ function deliveriesIn(
     ...(factoryUids === undefined ? [] : [oneOf('w.factory_uid', factoryUids)]),
     ...(webhookUid === undefined ? [] : [sql`w.uid = ${webhookUid}`]),
   ];
+  // Of two tables as one, SQLite would read all of the log and look for the webhook of each entry.
+  const webhookFirst = phrase(log === 'delivery_log' ? 'w.uid' : "(w.uid || '')");
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
       SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS
       JOIN ${phrase(log)} AS d
-      WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)}
+      WHERE ${allOf(ofWhom)} AND d.webhook_uid = ${webhookFirst} AND d.entry_id >= ${firstUuidv7(fromMs)}
       AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
     ) AS entry GROUP BY bucket, outcome`;
 }
