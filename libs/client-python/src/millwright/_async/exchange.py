@@ -13,6 +13,7 @@ from .._errors import APIConnectionError, APIStatusError, MillwrightError
 from .._exchange import ERROR_BYTES_MAX, Answer, Attempt, Outgoing, forget_secrets, pause_between, shown_answer
 from .._logging import tell_answer, tell_failure, tell_pause, tell_sent
 from .._retries import retry_after
+from .._trust import tls_context
 from .scopes import close_at_any_rate, time_limit, with_time_limits
 
 
@@ -181,4 +182,4 @@ def http_client_of(given: Optional[httpx.AsyncClient]) -> httpx.AsyncClient:
 
 def _new_http_client() -> httpx.AsyncClient:
     """Keeps no cookies: a key or a secret says who calls."""
-    return with_time_limits(httpx.AsyncClient(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[]))))
+    return with_time_limits(httpx.AsyncClient(verify=tls_context(), cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[]))))

@@ -14,6 +14,7 @@ from .._errors import APIConnectionError, APIStatusError, MillwrightError
 from .._exchange import ERROR_BYTES_MAX, Answer, Attempt, Outgoing, forget_secrets, pause_between, shown_answer
 from .._logging import tell_answer, tell_failure, tell_pause, tell_sent
 from .._retries import retry_after
+from .._trust import tls_context
 from .scopes import close_at_any_rate, time_limit, with_time_limits
 
 
@@ -182,4 +183,4 @@ def http_client_of(given: Optional[httpx.Client]) -> httpx.Client:
 
 def _new_http_client() -> httpx.Client:
     """Keeps no cookies: a key or a secret says who calls."""
-    return with_time_limits(httpx.Client(cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[]))))
+    return with_time_limits(httpx.Client(verify=tls_context(), cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[]))))

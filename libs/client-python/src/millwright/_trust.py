@@ -1,0 +1,35 @@
+"""Whose certificates are trusted: what httpx trusts by itself, read once instead of for each client."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from functools import lru_cache
+from typing import Optional, Tuple
+
+import httpx
+
+_Seen = Tuple[Optional[str], Optional[int]]
+
+
+def tls_context() -> ssl.SSLContext:
+    """The same for all clients, until a variable leads elsewhere or what it leads to has changed.
+
+    OpenSSL takes 20 to 60 ms of processor time to read the certificates of a hundred authorities.
+    """
+    environment = os.environ
+    return _tls_context(_seen(environment.get("SSL_CERT_FILE")), _seen(environment.get("SSL_CERT_DIR")), environment.get("SSLKEYLOGFILE"))
+
+
+@lru_cache(maxsize=1)
+def _tls_context(file: _Seen, folder: _Seen, key_log: Optional[str]) -> ssl.SSLContext:
+    """httpx looks at the variables by itself: these tell whether it has to again."""
+    return httpx.create_ssl_context()
+
+
+def _seen(path: Optional[str]) -> _Seen:
+    """A path, and when what is there was changed (ns)."""
+    try:
+        return path, None if path is None else os.stat(path).st_mtime_ns
+    except OSError:
+        return path, None
