@@ -88,9 +88,10 @@ const compiled = install();
 if (task !== 'check' && task !== 'guide') {
   build();
   buildDashboard();
+  await compiled();
 }
-await compiled();
 process.exitCode = await tasks[task](args);
+await compiled();
 
 /** Makes the command as one file, its digest and its package. */
 function packageCommand() {

@@ -5,6 +5,7 @@
 import { delimiter } from 'node:path';
 import { profilesWith, type OwnProfile } from '#agents';
 import { Canaries, EXPOSED, MODEL_KEY, type CanaryOptions } from '../support/agents/canaries.ts';
+import { IS_PART } from '../support/tier.ts';
 
 /** Folder with the agents' programs, from run.mjs beside this file. */
 const PROGRAMS = process.env['MILLWRIGHT_TEST_AGENTS'];
@@ -23,7 +24,7 @@ const SHELL_COMMAND = {
   input: (command: string) => ({ command, description: 'Look around', is_background: false }),
 };
 
-describe.each<AgentCase>([
+const CASES: readonly AgentCase[] = [
   {
     id: 'opencode',
     model: 'anthropic/claude-haiku-4-5',
@@ -59,7 +60,10 @@ describe.each<AgentCase>([
     profile: (url) => ({ env: { OPENAI_BASE_URL: `${url}/v1` }, secretEnv: { OPENAI_API_KEY: MODEL_KEY } }),
     shell: SHELL_COMMAND,
   },
-])('$id', ({ id, model, header, profile, shell }) => {
+];
+
+// qwen is a fork of gemini.
+describe.each(CASES.filter(({ id }) => !IS_PART || id !== 'qwen'))('$id', ({ id, model, header, profile, shell }) => {
   let canaries: Canaries;
   beforeAll(async () => {
     canaries = await Canaries.start({

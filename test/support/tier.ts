@@ -20,6 +20,9 @@ export function examples(count: number): number {
   return Math.ceil(count * (IS_SLOW_TIER ? SECOND_TIER_SHARE : FIRST_TIER_SHARE));
 }
 
+/** Whether cases that take long and that another one stands for are left out, as in CI (`CASES=part`). */
+export const IS_PART = process.env['CASES'] === 'part';
+
 /** Random histories that a suite plays in the long tier. */
 const LONG_HISTORIES = 2_000;
 

@@ -11,11 +11,12 @@ import { packCommand, packedCommand, ranProgram } from '../../../test/support/de
 import type { PackedCommand, Ran, RunOptions } from '../../../test/support/deploy/one-file.ts';
 import { treeOf } from '../../../test/support/factories/golden-tree.ts';
 import { bootService } from '../../../test/support/services/service.ts';
+import { IS_PART } from '../../../test/support/tier.ts';
 
 const PACKED_MS_MAX = 120_000;
 const MEGABYTES_MAX = 3;
 /** Of the golden trees every so many: each is two processes. */
-const EVERY = 4;
+const EVERY = IS_PART ? 8 : 4;
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'];
 const EXAMPLE = join(ROOT, 'examples/factory-repo');
 
