@@ -15,10 +15,15 @@ const BARE_SHARE = 2;
 const SPENDING = 200;
 /** 20 failures a minute for a webhook and an address are answered 401: with so many none gets there. */
 const ADDRESSES = 64;
+/**
+ * Wrong tokens beyond 60 in a minute and webhook, which one entry of the log counts: so many webhooks, so many requests
+ * before each load that all of theirs are counted, and so many addresses that the loads of a minute are answered 401.
+ */
+const COUNTED = { webhooks: 40, spends: 2_800, addresses: 200 };
 /** Different large bodies, each to another webhook: a body that is too large takes a place of the rate as well. */
 const LARGE_DISTINCT = 64;
-/** Webhooks that nothing is accepted by: two that are over what they may, and those of the large bodies. */
-const RESERVED = 2 + LARGE_DISTINCT;
+/** Webhooks that nothing is accepted by: two that are over what they may, those of large bodies, those that count. */
+const RESERVED = 2 + LARGE_DISTINCT + COUNTED.webhooks;
 /** Different requests to who looks at none of them. */
 const BARE_DISTINCT = 256;
 const HALF_SECONDS = 1.5;
@@ -45,8 +50,8 @@ export interface Item {
   reportOf?: BuildStatus;
   addresses?: number;
   distinct?: number;
-  /** What may be sent is used up before each load. */
-  spends?: boolean;
+  /** Requests before each load: they use up what may be sent, or what has an entry of its own. */
+  spends?: number;
 }
 
 /** What can be accepted of these senders, and without a run. */
@@ -81,14 +86,24 @@ export function refusedItems({ targets: { token } }: Pick<SeededService, 'target
       addresses: ADDRESSES,
       count: COUNT.logged,
     },
-    { ...refused, name: '429 over the rate', status: '429', targets: token.slice(0, 1), spends: true },
+    {
+      ...refused,
+      name: '401 that an entry counts',
+      status: '401',
+      sender: 'wrong_token',
+      targets: token.slice(RESERVED - COUNTED.webhooks, RESERVED),
+      addresses: COUNTED.addresses,
+      count: COUNT.logged,
+      spends: COUNTED.spends,
+    },
+    { ...refused, name: '429 over the rate', status: '429', targets: token.slice(0, 1), spends: SPENDING },
     {
       ...refused,
       name: '429 after wrong tokens',
       status: '429',
       sender: 'wrong_token',
       targets: token.slice(1, 2),
-      spends: true,
+      spends: SPENDING,
     },
     { ...refused, name: '421 wrong Host', status: '421', sender: 'wrong_host', targets: others },
     {
@@ -96,7 +111,7 @@ export function refusedItems({ targets: { token } }: Pick<SeededService, 'target
       kind: 'tooLarge',
       status: '413',
       sender: 'too_large',
-      targets: token.slice(2, RESERVED),
+      targets: token.slice(2, 2 + LARGE_DISTINCT),
       count: COUNT.large,
       distinct: LARGE_DISTINCT,
     },
@@ -137,7 +152,8 @@ interface Driven {
 export function newDriver({ generator, service, bare, postmaster, rates }: Driven): Driver {
   const own: Driver['own'] = async (item, pace) => {
     const order = orderOf(item, service.port, pace);
-    if (item.spends === true) await generator.drive({ ...order, count: SPENDING, distinct: SPENDING }, [service.pid]);
+    const { spends } = item;
+    if (spends !== undefined) await generator.drive({ ...order, count: spends, distinct: spends }, [service.pid]);
     else if (TAKES_OF_THE_RATE.includes(item.status)) await rates.wait(item.targets, order.count);
     const family = postmaster === undefined ? [] : familyOf(postmaster);
     const before = { seconds: secondsOf(family), bytes: bytesOf([service.pid]), postgres: bytesOf(family) };
