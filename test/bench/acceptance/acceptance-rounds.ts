@@ -19,7 +19,7 @@ const ADDRESSES = 64;
  * Wrong tokens beyond 60 in a minute and webhook, which one entry of the log counts: so many webhooks, so many requests
  * before each load that all of theirs are counted, and so many addresses that the loads of a minute are answered 401.
  */
-const COUNTED = { webhooks: 40, spends: 2_800, addresses: 200 };
+const COUNTED = { webhooks: 64, spends: 4_400, addresses: 250 };
 /** Different large bodies, each to another webhook: a body that is too large takes a place of the rate as well. */
 const LARGE_DISTINCT = 64;
 /** Webhooks that nothing is accepted by: two that are over what they may, those of large bodies, those that count. */
