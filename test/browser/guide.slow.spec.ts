@@ -4,7 +4,7 @@ import { launch, visit, type Visit } from '../support/browser/browser.ts';
 import { ADDRESSES, describeGuide, expectShown, isDecision } from '../support/guide/guide-in-browser.ts';
 import { bootService, type TestService } from '../support/services/service.ts';
 
-/** Of the decisions every so many, and the newest: a page of them takes a browser most of a second of processor time. */
+/** Of the decisions every so many, and the newest: a page takes a browser most of a second of processor time. */
 const DECISIONS_EVERY = 20;
 const DECISIONS = ADDRESSES.filter(isDecision);
 const VISITED = [

@@ -37,8 +37,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> "list[ssl.SSLContext]":
 
 
 def test_clients_share_what_was_read(read: "list[ssl.SSLContext]") -> None:
-    with Millwright(api_key=KEY, base_url="https://one.example"), Millwright(api_key=KEY, base_url="https://two.example"):
-        AsyncMillwright(api_key=KEY, base_url="https://three.example")
+    for name in ("one", "two"):
+        Millwright(api_key=KEY, base_url=f"https://{name}.example").close()
+    AsyncMillwright(api_key=KEY, base_url="https://three.example")
     assert len(read) == 1
     assert read[0].verify_mode == ssl.CERT_REQUIRED
     assert read[0].check_hostname

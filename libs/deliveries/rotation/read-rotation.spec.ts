@@ -259,7 +259,10 @@ describe('whoever waits for an answer', () => {
   it('is one of thousands, who are asked some at a time', () => {
     const world = paced(many(2_000, { reads: 1, ...CHEAP }));
     for (let item = 0; item < 2_000; item += 1) world.answering.add(item);
-    world.until(() => world.log.length === 2_000);
+    world.until(() => {
+      world.rotation.noteOther(); // short rounds, of which the last is spent as well
+      return world.log.length === 2_000;
+    });
     for (let item = 1_000; item < 2_000; item += 1) world.answering.delete(item);
     world.until(() => world.rotation.waitingCount <= 1_000, 100);
     expect([...world.watched].filter((item) => item < 1_000 && world.rotation.waitingCount < 1_000)).toEqual([]);
@@ -390,6 +393,37 @@ describe('by what the last read took', () => {
   it('a read that took long with few pieces is not costly: something else took the time', () => {
     const world = paced(many(2, { reads: 10, readMs: 30, notes: 10 }));
     expect(world.until(() => world.log.length === 20)).toBeLessThanOrEqual(21);
+  });
+});
+
+describe('how much is read in a round', () => {
+  /** Of each of so many rounds. */
+  function readsOfNext(world: World, rounds: number): number[] {
+    const from = world.rounds;
+    world.until(() => world.rounds === from + rounds);
+    return Array.from({ length: rounds }, (_, index) => world.log.filter(({ round }) => round === from + index).length);
+  }
+  const full = (): World => paced(many(200, { reads: ALWAYS, ...FULL }));
+  const of = (count: number, rounds: number): number[] => Array.from({ length: rounds }, () => count);
+
+  it('is a millisecond, and eight where nobody else was read for a while', () => {
+    const world = full();
+    expect(readsOfNext(world, 14)).toEqual(of(1, 14)); // two have been before
+    world.round();
+    expect(readsOfNext(world, 20)).toEqual(of(8, 20));
+  });
+
+  it.each<[why: string, happens: (world: World) => void]>([
+    ['somebody else is read', ({ rotation }) => rotation.noteOther()],
+    ['one is costly', (world) => world.read(0, COSTLY.readMs, COSTLY.notes)],
+  ])('is a millisecond again when %s', (_why, happens) => {
+    const world = full();
+    readsOfNext(world, 20);
+    happens(world);
+    world.round();
+    expect(readsOfNext(world, 12)).toEqual(of(1, 12));
+    readsOfNext(world, 10);
+    expect(readsOfNext(world, 4)).toEqual(of(8, 4));
   });
 });
 

@@ -14,32 +14,17 @@
  */
 import { ReadMeter } from './read-meter.ts';
 import { CallBudget } from './call-budget.ts';
+import { withDefaults, type ReadRotationOptions } from './read-rotation-options.ts';
+import { RoundTime } from './round-time.ts';
 import type { WaitingLine } from './waiting-line.ts';
 import { LINE_ORDERS, WaitingLines } from './waiting-lines.ts';
 
-export interface ReadRotationOptions<Item> {
-  pause(item: Item): void;
-  resume(item: Item): void;
-  /** Whether its sender waits for an answer: all of its request was read. Nobody, if not said. */
-  isAnswering?(item: Item): boolean;
-  /** What one round may take until they are paced, milliseconds. */
-  roundMsMax?: number;
-  /** What the reads of a round may take then, and one read that is not costly, milliseconds. */
-  pacedMsMax?: number;
-  /** Milliseconds without a round that took too long, after which they are paced no more. */
-  calmMs?: number;
-}
-
-/** Some 300 refused requests, or 30 pieces of bodies. */
-const ROUND_MS_MAX = 8;
 /** A round that was long with fewer reads was so for another reason. */
 const ROUND_READS_MIN = 16;
-const PACED_MS_MAX = 1;
 /** New connections are taken meanwhile, one in each round of the event loop; whoever has shown a key is answered. */
 const REST_MS = 2;
 /** Behind a costly read it is half of what that took, and not more than this. */
 const REST_MS_MAX = 50;
-const CALM_MS = 30_000;
 /** Who was called so long ago has been read if there was something to say, milliseconds. */
 const CALLED_MS_MIN = 2;
 /** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
@@ -61,6 +46,7 @@ export class ReadRotation<Item> {
   private readonly lines = new WaitingLines<Item>();
   private count = 0;
   private readonly meter: ReadMeter<Item>;
+  private readonly time: RoundTime;
   private readonly options: Required<ReadRotationOptions<Item>>;
   private isPaced = false;
   private pacedUntilMs = 0;
@@ -87,14 +73,9 @@ export class ReadRotation<Item> {
   private roundsUntilCostly = 0;
 
   constructor(options: ReadRotationOptions<Item>) {
-    this.options = {
-      roundMsMax: ROUND_MS_MAX,
-      pacedMsMax: PACED_MS_MAX,
-      calmMs: CALM_MS,
-      isAnswering: () => false,
-      ...options,
-    };
-    this.meter = new ReadMeter(this.options.pacedMsMax);
+    this.options = withDefaults(options);
+    this.meter = new ReadMeter(this.options.costlyMsMin);
+    this.time = new RoundTime(this.options);
   }
 
   /** Whether rounds are short. */
@@ -156,12 +137,18 @@ export class ReadRotation<Item> {
     if (this.wasCostly) this.costlyFromMs = read.endedAtMs + read.tookMs * (COSTLY_EVERY - 1);
   }
 
+  /** Something was read of whoever is always read. */
+  noteOther(): void {
+    this.time.shorten();
+  }
+
   /** The round is over. Where it was spent, some of each line are called. */
   endRound(nowMs: number): void {
     this.endRead();
     this.meter.reset();
     this.restMs = REST_MS;
     this.round += 1;
+    this.time.endRound();
     this.roundBeganMs = undefined;
     this.reads = 0;
     this.callsBefore = this.calls;
@@ -204,6 +191,7 @@ export class ReadRotation<Item> {
     const wasNew = newcomers.delete(item);
     const reading = this.reading.get(item);
     this.wasCostly = reading?.line === costly;
+    if (this.wasCostly) this.time.shorten();
     if (reading === undefined) {
       if (wasNew) goingOn.addLast(item); // it had been read before it was paused
       return;
@@ -217,13 +205,14 @@ export class ReadRotation<Item> {
   private makeCostly(item: Item): void {
     const { costly } = this.lines;
     if (costly.has(item)) return;
+    this.time.shorten();
     if (this.reading.delete(item)) this.options.pause(item);
     else if (!this.lines.delete(item)) return;
     costly.addLast(item);
   }
 
   private spendIfOver(nowMs: number): void {
-    if (this.isSpent || !this.isPaced || this.meter.tookMs < this.options.pacedMsMax) return;
+    if (this.isSpent || !this.isPaced || this.meter.tookMs < this.time.msMax) return;
     this.isSpent = true;
     this.pacedUntilMs = nowMs + this.options.calmMs;
     if (this.callReached > this.callsBefore) this.budget.lower(this.turn, this.callReached - this.callsBefore);

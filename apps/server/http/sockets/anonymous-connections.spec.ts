@@ -5,9 +5,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ReadRotation } from '#deliveries';
 import {
   AnonymousConnections,
   type AnonymousConnectionsOptions,
+  isTrusted,
   noteRead,
   trustConnection,
 } from './anonymous-connections.ts';
@@ -91,6 +93,24 @@ it('few of many that send at once are read in one round, and all of them in the 
   }
 });
 
+it('what is read where a key was shown makes the rounds of others short', async () => {
+  const noted = import.meta.jest.spyOn(ReadRotation.prototype, 'noteOther');
+  const world = await open(2);
+  try {
+    const [known, other] = world.accepted as [Socket, Socket];
+    noteRead(known);
+    expect(noted).not.toHaveBeenCalled();
+    trustConnection(known);
+    expect([isTrusted(known), isTrusted(other), noted.mock.calls.length]).toEqual([true, false, 1]);
+    noteRead(known);
+    noteRead(other);
+    expect(noted).toHaveBeenCalledTimes(2);
+  } finally {
+    noted.mockRestore();
+    close(world);
+  }
+});
+
 it('one that has shown its key is read at once, however many wait', async () => {
   const world = await open(CONNECTIONS);
   try {
@@ -110,13 +130,21 @@ it('one that has shown its key is read at once, however many wait', async () => 
 
 it('one that waits for its answer is not read on before that is given', async () => {
   const answering = new Set<Socket>();
-  const world = await open(CONNECTIONS, { isAnswering: (socket) => answering.has(socket) });
+  const world = await open(CONNECTIONS + 1, { isAnswering: (socket) => answering.has(socket) });
+  const clients = world.clients.slice(0, CONNECTIONS);
+  const known = world.accepted.find(({ remotePort }) => remotePort === world.clients.at(-1)?.localPort) as Socket;
   try {
-    for (const socket of world.accepted) socket.prependListener('data', () => answering.add(socket));
-    await sendAtOnce(world.clients);
+    trustConnection(known);
+    for (const socket of world.accepted.filter((one) => one !== known)) {
+      socket.prependListener('data', () => {
+        noteRead(known); // a round is one read
+        answering.add(socket);
+      });
+    }
+    await sendAtOnce(clients);
     await until(() => world.heard.length >= CONNECTIONS);
     await until(() => world.connections.waitingCount === CONNECTIONS); // when a round of them is over
-    await sendAtOnce(world.clients);
+    await sendAtOnce(clients);
     await sleep(100);
     expect(world.heard).toHaveLength(CONNECTIONS);
     answering.clear();

@@ -16,21 +16,22 @@ const ANONYMOUS_MAX = 4_096;
 /** How often it is looked who takes nothing of an answer: after two such looks it is cut off. */
 const UNREAD_MS = 30_000;
 
-const anonymousOf = new WeakMap<Socket, AnonymousConnections>();
+/** Of each connection the server's, whether a key was shown on it or not. */
+const connectionsOf = new WeakMap<Socket, AnonymousConnections>();
 
 /** Whoever uses the connection has shown a valid key: from now on it is always read. */
 export function trustConnection(socket: Socket): void {
-  anonymousOf.get(socket)?.trust(socket);
+  connectionsOf.get(socket)?.trust(socket);
 }
 
 /** Whether somebody has shown a valid key on it. */
 export function isTrusted(socket: Socket): boolean {
-  return !anonymousOf.has(socket);
+  return connectionsOf.get(socket)?.has(socket) !== true;
 }
 
 /** A head or a piece of a body was read. */
 export function noteRead(socket: Socket): void {
-  anonymousOf.get(socket)?.noteRead(socket);
+  connectionsOf.get(socket)?.noteRead(socket);
 }
 
 export interface AnonymousConnectionsOptions {
@@ -71,7 +72,7 @@ export class AnonymousConnections {
   }
 
   add(socket: Socket): void {
-    anonymousOf.set(socket, this);
+    connectionsOf.set(socket, this);
     this.open.set(socket, undefined);
     this.looking ??= setInterval(() => this.cutUnread(), this.options.unreadMs).unref();
     if (this.open.size > this.options.connectionsMax) this.cutFirst();
@@ -80,11 +81,17 @@ export class AnonymousConnections {
     socket.once('close', () => this.forget(socket));
   }
 
+  has(socket: Socket): boolean {
+    return this.open.has(socket);
+  }
+
   trust(socket: Socket): void {
     if (this.forget(socket)) resumeReading(socket);
+    this.rotation.noteOther();
   }
 
   noteRead(socket: Socket): void {
+    if (!this.open.has(socket)) return this.rotation.noteOther();
     const beginsRound = this.rotation.noteRead(socket, performance.now());
     if (!this.rotation.paced) {
       if (beginsRound) setImmediate(this.endRound);
@@ -119,8 +126,7 @@ export class AnonymousConnections {
 
   /** Whether it was paused. */
   private forget(socket: Socket): boolean {
-    this.open.delete(socket);
-    return anonymousOf.delete(socket) && this.rotation.remove(socket);
+    return this.open.delete(socket) && this.rotation.remove(socket);
   }
 
   private cutFirst(): void {

@@ -17,8 +17,8 @@ def tls_context() -> ssl.SSLContext:
 
     OpenSSL takes 20 to 60 ms of processor time to read the certificates of a hundred authorities.
     """
-    environment = os.environ
-    return _tls_context(_seen(environment.get("SSL_CERT_FILE")), _seen(environment.get("SSL_CERT_DIR")), environment.get("SSLKEYLOGFILE"))
+    file, folder = _seen(os.environ.get("SSL_CERT_FILE")), _seen(os.environ.get("SSL_CERT_DIR"))
+    return _tls_context(file, folder, os.environ.get("SSLKEYLOGFILE"))
 
 
 @lru_cache(maxsize=1)

@@ -182,4 +182,5 @@ def http_client_of(given: Optional[httpx.AsyncClient]) -> httpx.AsyncClient:
 
 def _new_http_client() -> httpx.AsyncClient:
     """Keeps no cookies: a key or a secret says who calls."""
-    return with_time_limits(httpx.AsyncClient(verify=tls_context(), cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[]))))
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    return with_time_limits(httpx.AsyncClient(verify=tls_context(), cookies=no_cookies))
