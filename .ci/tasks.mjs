@@ -88,8 +88,8 @@ const compiled = install();
 if (task !== 'check' && task !== 'guide') {
   build();
   buildDashboard();
-  await compiled();
 }
+if (task !== 'check') await compiled();
 process.exitCode = await tasks[task](args);
 await compiled();
 

@@ -55,6 +55,14 @@ def test_another_file_is_read(read: "list[ssl.SSLContext]", monkeypatch: pytest.
     assert len(read) == 2
 
 
+def test_another_class_of_contexts_is_taken(read: "list[ssl.SSLContext]", monkeypatch: pytest.MonkeyPatch) -> None:
+    before, other = tls_context(), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # As truststore puts its own there.
+    monkeypatch.setattr(ssl, "SSLContext", type("OfTheSystem", (ssl.SSLContext,), {}))
+    monkeypatch.setattr(httpx, "create_ssl_context", lambda: other)
+    assert tls_context() is other is not before
+
+
 def test_a_file_that_was_changed_is_read_again(
     read: "list[ssl.SSLContext]", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -67,7 +67,7 @@ class World {
       this.read(item, sender.readMs, sender.notes);
     }
     this.rotation.endRead();
-    this.nowMs = Math.max(beganMs + 3, this.rotation.restUntilMs);
+    this.nowMs = Math.max(this.nowMs, beganMs + 3, this.rotation.restUntilMs);
     this.rotation.endRound(this.nowMs);
     this.rounds += 1;
     this.rotation.advance(this.nowMs);
@@ -408,8 +408,7 @@ describe('how much is read in a round', () => {
 
   it('is a millisecond, and eight where nobody else was read for a while', () => {
     const world = full();
-    expect(readsOfNext(world, 14)).toEqual(of(1, 14)); // two have been before
-    world.round();
+    expect(readsOfNext(world, 15)).toEqual(of(1, 15)); // one has been before
     expect(readsOfNext(world, 20)).toEqual(of(8, 20));
   });
 
@@ -424,6 +423,13 @@ describe('how much is read in a round', () => {
     expect(readsOfNext(world, 12)).toEqual(of(1, 12));
     readsOfNext(world, 10);
     expect(readsOfNext(world, 4)).toEqual(of(8, 4));
+  });
+
+  it('is a millisecond while a costly one has a turn, though it has nothing to say', () => {
+    const world = paced([...many(40, { reads: 1, ...COSTLY }), ...many(200, { reads: ALWAYS, ...FULL })]);
+    world.until(() => world.log.filter(({ tookMs }) => tookMs === COSTLY.readMs).length === 40);
+    readsOfNext(world, 100);
+    expect(Math.max(...readsOfNext(world, 100))).toBe(1);
   });
 });
 

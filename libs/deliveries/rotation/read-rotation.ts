@@ -191,7 +191,6 @@ export class ReadRotation<Item> {
     const wasNew = newcomers.delete(item);
     const reading = this.reading.get(item);
     this.wasCostly = reading?.line === costly;
-    if (this.wasCostly) this.time.shorten();
     if (reading === undefined) {
       if (wasNew) goingOn.addLast(item); // it had been read before it was paused
       return;
@@ -255,12 +254,14 @@ export class ReadRotation<Item> {
     const isDue = nowMs >= this.costlyFromMs || this.waitingCount === costly.size + answering.size;
     const [item] = isDue ? costly.take(1) : [];
     if (item === undefined) return false;
+    this.time.shorten(); // whether it has something to say or not, those behind it wait for their fourth rounds
     this.call(item, costly);
     return true;
   }
 
   private beginPace(nowMs: number): void {
     this.isPaced = true;
+    this.time.shorten(); // rounds were not counted before, or took no time
     this.pacedUntilMs = nowMs + this.options.calmMs;
     this.callsBefore = this.calls;
     this.budget.reset();

@@ -6,7 +6,7 @@ const QUIET_ROUNDS_MIN = 16;
 export class RoundTime {
   private readonly pacedMsMax: number;
   private readonly aloneMsMax: number;
-  /** Rounds since somebody else was read, or a costly one. */
+  /** Rounds since somebody else was read, or a costly one called. */
   private quietRounds = 0;
 
   constructor({ pacedMsMax, aloneMsMax }: { pacedMsMax: number; aloneMsMax: number }) {
