@@ -71,8 +71,7 @@ export {
 } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
 export { AddressBodyBudget, type AddressBodyBudgetOptions, type UnfinishedBody } from './address-body-budgets.ts';
-export { ReadRotation } from './rotation/read-rotation.ts';
-export type { ReadRotationOptions } from './rotation/read-rotation-options.ts';
+export { ReadRotation, type ReadRotationOptions } from './rotation/read-rotation.ts';
 export { DecisionBudgets, FACTORY_READS_PER_MINUTE_MAX } from './decision-budgets.ts';
 export { RefusedLogPolicy, ThrottledLogPolicy, type RefusedLogAction } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';

@@ -5,6 +5,8 @@
 
 /** A read that took long with fewer requests and pieces did so for another reason: of those there are 10 in 64 KiB. */
 const COSTLY_NOTES_MIN = 16;
+/** What a read takes at least that is called costly, milliseconds. */
+const COSTLY_MS_MIN = 1;
 
 /** A read that is over. */
 export interface FinishedRead<Item> {
@@ -16,7 +18,6 @@ export interface FinishedRead<Item> {
 
 /** The reads of a round of the event loop, one after the other: only time within them counts. */
 export class ReadMeter<Item> {
-  private readonly costlyMsMin: number;
   /** Of the round, those that are over. */
   private finishedMs = 0;
   /** The one that is under way. */
@@ -27,11 +28,6 @@ export class ReadMeter<Item> {
   private notes = 0;
   /** Its first request or piece is being dealt with, as far as is known. */
   private isBusy = false;
-
-  /** `costlyMsMin`: what a read takes at least that is called costly. */
-  constructor(costlyMsMin: number) {
-    this.costlyMsMin = costlyMsMin;
-  }
 
   /** What the reads of this round have taken. */
   get tookMs(): number {
@@ -45,7 +41,7 @@ export class ReadMeter<Item> {
 
   /** Whether the one that is under way is costly already. */
   get isCostly(): boolean {
-    return this.notes >= COSTLY_NOTES_MIN && this.endMs - this.beganAtMs >= this.costlyMsMin;
+    return this.notes >= COSTLY_NOTES_MIN && this.endMs - this.beganAtMs >= COSTLY_MS_MIN;
   }
 
   isOf(item: Item): boolean {

@@ -14,17 +14,27 @@
  */
 import { ReadMeter } from './read-meter.ts';
 import { CallBudget } from './call-budget.ts';
-import { withDefaults, type ReadRotationOptions } from './read-rotation-options.ts';
 import { RoundTime } from './round-time.ts';
 import type { WaitingLine } from './waiting-line.ts';
 import { LINE_ORDERS, WaitingLines } from './waiting-lines.ts';
 
+export interface ReadRotationOptions<Item> {
+  pause(item: Item): void;
+  resume(item: Item): void;
+  /** Whether its sender waits for an answer: all of its request was read. Nobody, if not said. */
+  isAnswering?(item: Item): boolean;
+}
+
+/** What one round may take until they are paced, milliseconds: 300 refused requests, or 30 pieces of bodies. */
+const ROUND_MS_MAX = 8;
 /** A round that was long with fewer reads was so for another reason. */
 const ROUND_READS_MIN = 16;
 /** New connections are taken meanwhile, one in each round of the event loop; whoever has shown a key is answered. */
 const REST_MS = 2;
 /** Behind a costly read it is half of what that took, and not more than this. */
 const REST_MS_MAX = 50;
+/** Milliseconds without a round that took too long, after which they are paced no more. */
+const CALM_MS = 30_000;
 /** Who was called so long ago has been read if there was something to say, milliseconds. */
 const CALLED_MS_MIN = 2;
 /** Of so many rounds one begins with one whose last read was costly, and of as much time so much is theirs. */
@@ -45,8 +55,8 @@ export class ReadRotation<Item> {
   private readonly reading = new Map<Item, Reading<Item>>();
   private readonly lines = new WaitingLines<Item>();
   private count = 0;
-  private readonly meter: ReadMeter<Item>;
-  private readonly time: RoundTime;
+  private readonly meter = new ReadMeter<Item>();
+  private readonly time = new RoundTime();
   private readonly options: Required<ReadRotationOptions<Item>>;
   private isPaced = false;
   private pacedUntilMs = 0;
@@ -73,12 +83,10 @@ export class ReadRotation<Item> {
   private roundsUntilCostly = 0;
 
   constructor(options: ReadRotationOptions<Item>) {
-    this.options = withDefaults(options);
-    this.meter = new ReadMeter(this.options.costlyMsMin);
-    this.time = new RoundTime(this.options);
+    this.options = { isAnswering: () => false, ...options };
   }
 
-  /** Whether rounds are short. */
+  /** Whether they are read a few at a time. */
   get paced(): boolean {
     return this.isPaced;
   }
@@ -117,8 +125,7 @@ export class ReadRotation<Item> {
     this.roundBeganMs ??= nowMs;
     this.reads += 1;
     if (this.isPaced) this.noteReadPaced(item, nowMs);
-    else if (nowMs - this.roundBeganMs > this.options.roundMsMax && this.reads >= ROUND_READS_MIN)
-      this.beginPace(nowMs);
+    else if (nowMs - this.roundBeganMs > ROUND_MS_MAX && this.reads >= ROUND_READS_MIN) this.beginPace(nowMs);
     return isFirst;
   }
 
@@ -213,7 +220,7 @@ export class ReadRotation<Item> {
   private spendIfOver(nowMs: number): void {
     if (this.isSpent || !this.isPaced || this.meter.tookMs < this.time.msMax) return;
     this.isSpent = true;
-    this.pacedUntilMs = nowMs + this.options.calmMs;
+    this.pacedUntilMs = nowMs + CALM_MS;
     if (this.callReached > this.callsBefore) this.budget.lower(this.turn, this.callReached - this.callsBefore);
     const { all, costly, goingOn } = this.lines;
     const missed = new Map<WaitingLine<Item> | undefined, Item[]>(all.map((line) => [line, []]));
@@ -254,15 +261,15 @@ export class ReadRotation<Item> {
     const isDue = nowMs >= this.costlyFromMs || this.waitingCount === costly.size + answering.size;
     const [item] = isDue ? costly.take(1) : [];
     if (item === undefined) return false;
-    this.time.shorten(); // whether it has something to say or not, those behind it wait for their fourth rounds
+    this.time.shorten(); // though it may have nothing to say: others of its kind wait for this turn
     this.call(item, costly);
     return true;
   }
 
   private beginPace(nowMs: number): void {
     this.isPaced = true;
-    this.time.shorten(); // rounds were not counted before, or took no time
-    this.pacedUntilMs = nowMs + this.options.calmMs;
+    this.time.shorten(); // those before it took no time
+    this.pacedUntilMs = nowMs + CALM_MS;
     this.callsBefore = this.calls;
     this.budget.reset();
     this.lines.newcomers.clear();

@@ -1,22 +1,19 @@
 /** What the reads of a round may take while they are paced: more where they kept nobody waiting for a while. */
 
+/** While others are read, too, milliseconds. */
+const PACED_MS_MAX = 1;
+/** As long as all are read: what a round takes by itself, to call, to pause and to wake, is shared by more. */
+const ALONE_MS_MAX = 8;
 /** Of short rounds a twentieth of a second at the least, in which whoever sends thirty in a second comes again. */
 const QUIET_ROUNDS_MIN = 16;
 
 export class RoundTime {
-  private readonly pacedMsMax: number;
-  private readonly aloneMsMax: number;
   /** Rounds since somebody else was read, or a costly one called. */
   private quietRounds = 0;
 
-  constructor({ pacedMsMax, aloneMsMax }: { pacedMsMax: number; aloneMsMax: number }) {
-    this.pacedMsMax = pacedMsMax;
-    this.aloneMsMax = aloneMsMax;
-  }
-
   /** Milliseconds. */
   get msMax(): number {
-    return this.quietRounds < QUIET_ROUNDS_MIN ? this.pacedMsMax : this.aloneMsMax;
+    return this.quietRounds < QUIET_ROUNDS_MIN ? PACED_MS_MAX : ALONE_MS_MAX;
   }
 
   /** Rounds are short for a while. */

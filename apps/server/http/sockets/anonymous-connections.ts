@@ -81,6 +81,7 @@ export class AnonymousConnections {
     socket.once('close', () => this.forget(socket));
   }
 
+  /** Whether nobody has shown a key on it, and it is open. */
   has(socket: Socket): boolean {
     return this.open.has(socket);
   }
