@@ -61,7 +61,7 @@ describe('a group commit', () => {
   }
 
   it('waits while each round of the event loop brings more, until a batch is full', async () => {
-    expect(await broughtInRounds(6, { perRound: 100, gainMs: 0 })).toEqual([256, 144, 200]);
+    expect(await broughtInRounds(6, { perRound: 100, gainMs: 0 })).toEqual([256, 256, 88]);
   });
 
   it('waits for some milliseconds at most', async () => {
@@ -235,6 +235,73 @@ describe('a group commit', () => {
     await group.add(1);
     expect(told).toEqual(['done 3', '901: bad item', 'done 2']);
     expect(batches).toEqual([[3, 901, 2, 1], [3], [901], [2], [1]]);
+  });
+
+  it('notifies the waiters of a large batch in rounds of the event loop, and is drained behind the last', async () => {
+    const notified: number[] = [];
+    const { group } = recorded();
+    for (const item of range(200))
+      group.enqueue(item, { committed: () => void notified.push(item), failed: () => undefined });
+    while (notified.length === 0) await rounds(1);
+    expect(notified).toEqual(range(64));
+    await rounds(1);
+    expect(notified).toEqual(range(128));
+    await group.drained();
+    expect(notified).toEqual(range(200));
+  });
+
+  it('notifies all of a batch before any of the next', async () => {
+    const notified: number[] = [];
+    const { group } = recorded();
+    for (const item of range(600))
+      group.enqueue(item, { committed: () => void notified.push(item), failed: () => undefined });
+    await group.drained();
+    expect(notified).toEqual(range(600));
+  });
+
+  it.each(range(20))('notifies each once, in order, and few in a round (seed %i)', async (seed) => {
+    const random = seededRandom(seed + 1);
+    const notified: number[] = [];
+    const { group, batches } = recorded(undefined, () => rounds(Math.floor(random() * 3)));
+    let count = 0;
+    while (count < 3_000) {
+      const size = Math.floor(random() * 300);
+      for (const item of range(size))
+        group.enqueue(item, { committed: () => void notified.push(item), failed: () => undefined });
+      count += size;
+      for (const _ of range(Math.floor(random() * 6))) {
+        const before = notified.length;
+        await rounds(1);
+        expect(notified.length - before).toBeLessThanOrEqual(128); // the last of one and the first of another
+      }
+    }
+    await group.drained();
+    expect(notified).toEqual(batches.flat());
+    expect(notified).toHaveLength(count);
+  });
+
+  it('fails those of a large batch alike when the database is at fault', async () => {
+    const failed: number[] = [];
+    const { group } = recorded(undefined, () => Promise.reject(new Outage('down')));
+    for (const item of range(100))
+      group.enqueue(item, { committed: () => undefined, failed: () => void failed.push(item) });
+    await group.drained();
+    expect(failed).toEqual(range(100));
+  });
+
+  it('waits for what comes back on the answers to a large batch', async () => {
+    const { group, batches } = recorded();
+    const sendAgain = (item: number): void =>
+      group.enqueue(item, {
+        committed: () => (item < 300 ? void setImmediate(() => sendAgain(item + 300)) : undefined),
+        failed: () => undefined,
+      });
+    let nowMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (nowMs += 5)); // it gathers no longer
+    for (const item of range(200)) sendAgain(item);
+    while (batches.length < 2) await rounds(1);
+    clock.mockRestore();
+    expect(batches[1]?.length).toBeGreaterThan(3 * 64);
   });
 
   it('commits items of one kind together, and lets none of a key overtake another', async () => {

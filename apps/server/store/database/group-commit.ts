@@ -25,8 +25,8 @@ const WORTH_WAITING = 1.25;
 const UNPACED = 32;
 
 /**
- * Who waits for what becomes of an item, and is told once, in the round of the event loop in which it was committed:
- * tens of thousands of items a second need no promise each. Throws nothing.
+ * Who waits for what becomes of an item, and is notified once, in the round of the event loop in which it was committed
+ * or, of many, in one of the next: tens of thousands of items a second need no promise each. Throws nothing.
  */
 export interface CommitWaiter<Out> {
   committed(result: Out): void;
@@ -42,6 +42,44 @@ interface Waiting<In, Out> {
 export interface Grouping<In> {
   kindOf(item: In): unknown;
   keyOf(item: In): string;
+}
+
+/** Notified in one round of the event loop: what comes back on their answers is read before the next ones are. */
+const NOTIFIED_MAX = 64;
+
+/**
+ * Who waits for a transaction is notified of its outcome: of a large one some in each round of the event loop, so that
+ * their answers hold up nobody else's request. decision 200.
+ */
+class CommitNotifications {
+  /** Of the last transaction. */
+  private count = 0;
+  private next = 0;
+  private notifyAt: ((at: number) => void) | undefined;
+  private readonly onEmpty: () => void;
+
+  /** `onEmpty`: called when the last one was notified. */
+  constructor(onEmpty: () => void) {
+    this.onEmpty = onEmpty;
+  }
+
+  get isEmpty(): boolean {
+    return this.next >= this.count;
+  }
+
+  /** So many of one transaction, in order, the first of them at once. To be called when it is empty. */
+  add(count: number, notifyAt: (at: number) => void): void {
+    [this.count, this.next, this.notifyAt] = [count, 0, notifyAt];
+    this.notifySome();
+  }
+
+  private notifySome(): void {
+    const end = Math.min(this.next + NOTIFIED_MAX, this.count);
+    for (; this.next < end; this.next += 1) this.notifyAt?.(this.next);
+    if (!this.isEmpty) return void setImmediate(() => this.notifySome());
+    this.notifyAt = undefined; // nor what it holds
+    this.onEmpty();
+  }
 }
 
 /** What a group commit has to know of its items. */
@@ -77,6 +115,7 @@ export class GroupCommit<In, Out> {
   private unpaced = 0;
   /** While a transaction is put off. */
   private putOff: NodeJS.Timeout | undefined;
+  private readonly notifications = new CommitNotifications(() => this.endIfDrained());
   private readonly whenDrained: (() => void)[] = [];
   private readonly options: GroupCommitOptions<In, Out>;
 
@@ -95,10 +134,14 @@ export class GroupCommit<In, Out> {
     this.schedule();
   }
 
-  /** Resolved when nothing waits and nothing is committed any more. Puts nothing off that waits already. */
+  /** Resolved when nothing waits or is committed and all are notified. Puts nothing off that waits already. */
   drained(): Promise<void> {
     if (this.putOff !== undefined) this.flushPutOff();
-    return this.scheduled ? new Promise((resolve) => this.whenDrained.push(resolve)) : Promise.resolve();
+    return this.isDrained ? Promise.resolve() : new Promise((resolve) => this.whenDrained.push(resolve));
+  }
+
+  private get isDrained(): boolean {
+    return !this.scheduled && this.notifications.isEmpty;
   }
 
   private schedule(): void {
@@ -109,8 +152,10 @@ export class GroupCommit<In, Out> {
 
   /** `lastLength`: how many waited a round of the event loop ago. */
   private gather(lastLength: number, sinceMs: number): void {
+    const wasNotifying = !this.notifications.isEmpty;
     setImmediate(() => {
       const { length } = this.waiting;
+      if (wasNotifying) return this.gather(length, performance.now()); // who is answered may send on
       if (length > lastLength && length < ITEMS_MAX && performance.now() - sinceMs < GATHERING_MS_MAX)
         this.gather(length, sinceMs);
       else this.pace(length);
@@ -146,15 +191,23 @@ export class GroupCommit<In, Out> {
     } finally {
       this.endedAtMs = performance.now();
       this.lastCount = batch.length;
-      // What came meanwhile has waited already.
-      if (this.waiting.length > 0) setImmediate(() => void this.flush());
+      if (this.waiting.length > 0) this.flushBehindNotifications();
       else this.end();
     }
   }
 
+  /** What came during a transaction has waited already. */
+  private flushBehindNotifications(): void {
+    setImmediate(() => (this.notifications.isEmpty ? void this.flush() : this.flushBehindNotifications()));
+  }
+
   private end(): void {
     this.scheduled = false;
-    for (const resolve of this.whenDrained.splice(0)) resolve();
+    this.endIfDrained();
+  }
+
+  private endIfDrained(): void {
+    if (this.isDrained) for (const resolve of this.whenDrained.splice(0)) resolve();
   }
 
   private async commitOrSplit(batch: Waiting<In, Out>[]): Promise<void> {
@@ -163,11 +216,11 @@ export class GroupCommit<In, Out> {
       results = await this.options.commit(batch.map(({ item }) => item));
     } catch (error) {
       if (batch.length === 1 || this.options.concernsAll(error))
-        return batch.forEach(({ waiter }) => waiter.failed(error));
+        return this.notifications.add(batch.length, (at) => batch[at]?.waiter.failed(error));
       for (const one of batch) await this.commitOrSplit([one]);
       return;
     }
-    batch.forEach(({ waiter }, position) => waiter.committed(results[position] as Out));
+    this.notifications.add(batch.length, (at) => batch[at]?.waiter.committed(results[at] as Out));
   }
 
   private take(): Waiting<In, Out>[] {
