@@ -82,14 +82,16 @@ describe('waiting runs', () => {
     const doubted = runs.isFull('a'); // full only if the four are not among the six: counted again
     counts[3]?.(new Map([['a', 6]]));
     expect(await doubted).toBe(false);
+    nowMs += 500;
     runs.added('a', 4);
     expect(runs.isFull('a')).toBe(true);
     expect(counts.length).toBe(4);
   });
 
   it('what was accepted since the count is added to it', async () => {
-    const { runs } = waitingRuns(10, [{ a: 8 }]);
+    const { runs, state } = waitingRuns(10, [{ a: 8 }]);
     await runs.isFull('a');
+    state.nowMs = 500;
     runs.added('a', 1);
     expect(await runs.isFull('a')).toBe(false);
     runs.added('a', 1);
@@ -97,10 +99,24 @@ describe('waiting runs', () => {
   });
 
   it('a factory that nobody counted begins at what was added', async () => {
-    const { runs } = waitingRuns(2, [{}]);
+    const { runs, state } = waitingRuns(2, [{}]);
     await runs.isFull('new');
+    state.nowMs = 500;
     runs.added('new', 2);
     expect(await runs.isFull('new')).toBe(true);
+  });
+
+  it('what is added right behind a count may be in it: a queue that is full by it alone is counted again', async () => {
+    const { runs, state } = waitingRuns(10, [{ a: 9 }, { a: 9 }, { a: 10 }]);
+    await runs.isFull('a');
+    state.nowMs = 499;
+    runs.added('a', 2);
+    expect(await runs.isFull('a')).toBe(false);
+    expect(state.asked).toBe(2);
+    runs.added('a', 1);
+    expect(await runs.isFull('a')).toBe(true);
+    expect(await runs.isFull('a')).toBe(true); // for sure
+    expect(state.asked).toBe(3);
   });
 
   it('nobody is taken for having room before there was a count, whatever became of the first one', async () => {

@@ -23,6 +23,12 @@ const SURE_AMONG_OTHERS_MS = 30_000;
 /** Much room: so many runs fewer than half of what it takes. Short queues are counted in no time. */
 const SURE_ROOM_MIN = 1_000;
 
+/**
+ * What was committed is added here within so long, some rounds of the event loop (decision 200): a count that has just
+ * been taken may have it already.
+ */
+const ADDED_WITHIN_MS = 500;
+
 export interface QueueBounds {
   /** Runs that may wait in each factory. */
   max: number;
@@ -36,7 +42,8 @@ export class QueueCounts {
   /** Added while a count is taken, which may have been too early for it. */
   private addedMeanwhile = new Map<string, number>();
   /** Of the last count, what it may have in it twice. */
-  private doubtful: ReadonlyMap<string, number> = new Map();
+  private doubtful = new Map<string, number>();
+  private doubtfulUntilMs = Number.NEGATIVE_INFINITY;
   private counting: Promise<void> | undefined;
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
   /** When the count was begun that the counts are of. */
@@ -105,6 +112,7 @@ export class QueueCounts {
   added(factoryUid: string, runs: number): void {
     if (this.counts !== undefined) add(this.counts, factoryUid, runs);
     add(this.addedMeanwhile, factoryUid, runs);
+    if (this.monotonicMs() < this.doubtfulUntilMs) add(this.doubtful, factoryUid, runs);
   }
 
   /** One count at a time, which all who ask meanwhile wait for. */
@@ -123,8 +131,9 @@ export class QueueCounts {
     this.addedMeanwhile = new Map();
     for (const [factoryUid, runs] of this.doubtful) add(counts, factoryUid, runs);
     this.counts = counts;
-    const tookMs = this.monotonicMs() - startedAtMs;
-    this.countAgainAtMs = startedAtMs + Math.max(COUNTED_FOR_MS, tookMs / COUNTING_SHARE);
+    const endedAtMs = this.monotonicMs();
+    this.doubtfulUntilMs = endedAtMs + ADDED_WITHIN_MS;
+    this.countAgainAtMs = startedAtMs + Math.max(COUNTED_FOR_MS, (endedAtMs - startedAtMs) / COUNTING_SHARE);
   }
 }
 
