@@ -27,13 +27,14 @@ const server = {
 const { fetch: realFetch } = globalThis;
 let open: (onState?: () => void) => RunLog;
 
-function answer(request: Request): Response {
+/** `signal`: the caller's own. A request's follows it only until nobody holds the request any more. */
+function answer(request: Request, signal: AbortSignal | null | undefined): Response {
   const query = new URL(request.url).searchParams;
   const after = Number(query.get('after'));
   if (request.headers.get('Accept') === 'text/event-stream') {
     server.streamedFrom.push(after);
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (server.stream = controller) });
-    request.signal.addEventListener('abort', () => server.stream?.error(new DOMException('aborted', 'AbortError')));
+    signal?.addEventListener('abort', () => server.stream?.error(new DOMException('aborted', 'AbortError')));
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   }
   server.asked += 1;
@@ -68,7 +69,7 @@ beforeAll(async () => {
   // What the client finds when it is loaded.
   Object.assign(globalThis, {
     document: { baseURI: 'http://page.test/' },
-    fetch: async (input: Request | string, init?: RequestInit) => answer(new Request(input, init)),
+    fetch: async (input: Request | string, init?: RequestInit) => answer(new Request(input, init), init?.signal),
   });
   const { RunLog: Log } = await import('./log.ts');
   open = (onState = () => undefined) => new Log('r', onState);
