@@ -43,6 +43,7 @@ export class QueueCounts {
   private addedMeanwhile = new Map<string, number>();
   /** Of the last count, what it may have in it twice. */
   private doubtful = new Map<string, number>();
+  /** What is added until then may be in it, too. */
   private doubtfulUntilMs = Number.NEGATIVE_INFINITY;
   private counting: Promise<void> | undefined;
   private countAgainAtMs = Number.NEGATIVE_INFINITY;
