@@ -18,7 +18,7 @@ import {
   repeat,
 } from './acceptance-rounds.ts';
 import { stallsOf } from './acceptance-stalls.ts';
-import { databaseBytes, postmasterOf } from '../figures/database-usage.ts';
+import { databaseUsage, growthOf, postmasterOf } from '../figures/database-usage.ts';
 import { timed } from '../figures/figures.ts';
 import { inAnotherOrder } from '../figures/orders.ts';
 import { seedIdentities } from '../seeds/identity-seeds.ts';
@@ -224,14 +224,14 @@ interface Stored {
 
 /** Bytes of a delivery: of pages written meanwhile, checkpoints included, and by which the database grew. */
 async function storedBy(driver: Driver, seeded: SeededService, item: Item, loads: number): Promise<Stored> {
-  const before = await databaseBytes(seeded);
+  const before = await databaseUsage(seeded);
   const driven = await repeat(loads, () => driver.own(item));
   const sumOf = (figure: (load: OwnLoad) => number): number => driven.reduce((sum, load) => sum + figure(load), 0);
   const requests = sumOf((load) => load.requests);
   return {
     written: sumOf(({ bytesWritten }) => bytesWritten) / requests,
     writtenByPostgres: sumOf(({ postgresBytesWritten }) => postgresBytesWritten) / requests,
-    kept: ((await databaseBytes(seeded)) - before) / requests,
+    kept: growthOf(before, await databaseUsage(seeded)) / requests,
   };
 }
 

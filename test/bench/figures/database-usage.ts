@@ -12,11 +12,55 @@ export async function databaseBytes({ dataDir, databaseUrl }: Where): Promise<nu
   return databaseUrl === undefined ? sqliteBytes(dataDir) : postgresBytes(databaseUrl);
 }
 
+/** What a database has, and what it lacks of tables that are filled later. */
+export interface DatabaseUsage {
+  bytes: number;
+  /** Rows that each of them lacks, and bytes of one of those that it has: 0 where it has none. */
+  lacking: readonly { rows: number; rowBytes: number }[];
+}
+
+/** Looks at whole tables. On PostgreSQL all are filled at once. */
+export async function databaseUsage(where: Where): Promise<DatabaseUsage> {
+  const { dataDir, databaseUrl } = where;
+  return { bytes: await databaseBytes(where), lacking: databaseUrl === undefined ? lackingRows(dataDir) : [] };
+}
+
+/** Bytes by which a database has grown, with what it lacks as if it were filled: how much that is is the moment's. */
+export function growthOf(before: DatabaseUsage, after: DatabaseUsage): number {
+  return after.lacking.reduce(
+    (sum, { rows, rowBytes }, at) => sum + (rows - (before.lacking[at]?.rows ?? 0)) * rowBytes,
+    after.bytes - before.bytes,
+  );
+}
+
 function sqliteBytes(dataDir: string): number {
-  const database = new SQLite(join(dataDir, 'millwright.sqlite'), { readonly: true });
-  try {
+  return onSqlite(dataDir, (database) => {
     const amount = (pragma: string): number => Number(database.pragma(pragma, { simple: true }));
     return (amount('page_count') - amount('freelist_count')) * amount('page_size');
+  });
+}
+
+/** Tables that are filled later, with a row for each of their sources. */
+const DEFERRED = { delivery_log: 'delivery', waiting_queue: 'waiting_run' } as const;
+
+function lackingRows(dataDir: string): DatabaseUsage['lacking'] {
+  return onSqlite(dataDir, (database) => {
+    const single = (statement: string): number => Number(database.prepare(statement).pluck().get());
+    return Object.entries(DEFERRED).map(([table, source]) => {
+      const rows = single(`SELECT count(*) FROM ${table}`);
+      const bytes = single(`SELECT sum(pgsize) FROM dbstat WHERE name = '${table}'`);
+      return {
+        rows: single(`SELECT count(*) FROM ${source}`) - rows,
+        rowBytes: rows === 0 ? 0 : bytes / rows,
+      };
+    });
+  });
+}
+
+function onSqlite<T>(dataDir: string, read: (database: SQLite.Database) => T): T {
+  const database = new SQLite(join(dataDir, 'millwright.sqlite'), { readonly: true });
+  try {
+    return read(database);
   } finally {
     database.close();
   }
