@@ -20,7 +20,7 @@ const SHARE = 0.3;
 const EACH_A_MINUTE_MAX = 40;
 const MIB = 1_048_576;
 /** `level`: the last third of the time, of the first. */
-/** The filter of identities grows by 16 bits for each delivery, which is known for good (decision 186): no leak. */
+/** The filter of identities grows by 16 bits for each delivery, which is known for good (decision 38): no leak. */
 const FILTER_BYTES = 2;
 const AIMS = { residentMibAnHour: 20, heapMibAnHour: 10, descriptorsAnHour: 10, level: 1.1, ofRate: 0.95 };
 
