@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Client } from 'pg';
+import { DELIVERY_LOG } from '../../../apps/server/store/deliveries/delivery.entities.ts';
+import { WAITING_QUEUE } from '../../../apps/server/store/runs/run.entities.ts';
 import { parentOf } from './process-times.ts';
 import type { EmptyService } from '../seeds/seeded-service.ts';
 
@@ -40,15 +42,13 @@ function sqliteBytes(dataDir: string): number {
   });
 }
 
-/** Tables that are filled later, with a row for each of their sources. */
-const DEFERRED = { delivery_log: 'delivery', waiting_queue: 'waiting_run' } as const;
-
 function lackingRows(dataDir: string): DatabaseUsage['lacking'] {
   return onSqlite(dataDir, (database) => {
     const single = (statement: string): number => Number(database.prepare(statement).pluck().get());
-    return Object.entries(DEFERRED).map(([table, source]) => {
-      const rows = single(`SELECT count(*) FROM ${table}`);
-      const bytes = single(`SELECT sum(pgsize) FROM dbstat WHERE name = '${table}'`);
+    // A row for each of their sources.
+    return [DELIVERY_LOG, WAITING_QUEUE].map(({ name, source }) => {
+      const rows = single(`SELECT count(*) FROM ${name}`);
+      const bytes = single(`SELECT sum(pgsize) FROM dbstat WHERE name = '${name}'`);
       return {
         rows: single(`SELECT count(*) FROM ${source}`) - rows,
         rowBytes: rows === 0 ? 0 : bytes / rows,

@@ -19,9 +19,9 @@ const SHARE = 0.3;
 /** Of the 60 in a minute that each webhook takes; the other parts of the load take some as well. */
 const EACH_A_MINUTE_MAX = 40;
 const MIB = 1_048_576;
-/** `level`: the last third of the time, of the first. */
 /** The filter of identities grows by 16 bits for each delivery, which is known for good (decision 38): no leak. */
 const FILTER_BYTES = 2;
+/** `level`: the last third of the time, of the first. */
 const AIMS = { residentMibAnHour: 20, heapMibAnHour: 10, descriptorsAnHour: 10, level: 1.1, ofRate: 0.95 };
 
 export const soak: Stage = {
