@@ -13,14 +13,15 @@ describe('slots of webhooks', () => {
       const rings = new Map(['busy', 'calm'].map((uid) => [uid, new SlotRing()]));
       let nowMs = Date.now();
       for (const uid of rings.keys()) windows.set(uid, [], nowMs);
-      const kinds = new Set<boolean>();
+      expect(windows.take('unknown', nowMs)).toBeUndefined();
+      const kinds = new Set<boolean | undefined>();
       for (let step = 0; step < STEPS; step += 1) {
         nowMs += Math.floor(random() * 900);
         if (random() < 0.02) nowMs += Math.floor((random() - 0.5) * 3 * RATE_WINDOW_MS);
         const uid = random() < 0.9 ? 'busy' : 'calm';
         const result = windows.take(uid, nowMs);
         expect(result).toEqual(rings.get(uid)?.take(nowMs));
-        kinds.add(result.ok);
+        kinds.add(result?.ok);
       }
       expect(kinds).toEqual(new Set([true, false]));
     },

@@ -81,9 +81,10 @@ export class SlotWindows {
     else this.windows.set(webhookUid, counts(only, nowMs) ? only : NEVER);
   }
 
-  /** Takes a slot of a webhook whose slots are known, or none; see `SlotRing`. */
-  take(webhookUid: string, nowMs: number): SlotResult {
-    const window = this.windows.get(webhookUid) as SlotWindow;
+  /** Takes a slot of a webhook, or none; see `SlotRing`. Undefined: its slots are not known. */
+  take(webhookUid: string, nowMs: number): SlotResult | undefined {
+    const window = this.windows.get(webhookUid);
+    if (window === undefined) return undefined;
     if (typeof window !== 'number') return window.take(nowMs);
     if (!counts(window, nowMs)) {
       this.windows.set(webhookUid, nowMs);

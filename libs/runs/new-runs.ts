@@ -171,11 +171,27 @@ interface CachedSnapshot {
   snapshot: WebhookRunSnapshot;
 }
 
+/** The latest snapshot of one definition by webhook. Most have one webhook, for which no map is looked through. */
+class CachedSnapshots {
+  private last: CachedSnapshot | undefined;
+  private readonly byWebhook = new Map<string, CachedSnapshot>();
+
+  get(webhookUid: string): CachedSnapshot | undefined {
+    if (this.last?.snapshot.webhookUid !== webhookUid) this.last = this.byWebhook.get(webhookUid);
+    return this.last;
+  }
+
+  set(cached: CachedSnapshot): void {
+    this.last = cached;
+    this.byWebhook.set(cached.snapshot.webhookUid, cached);
+  }
+}
+
 /**
- * The latest snapshot of each definition by webhook, for as long as the definition is in memory: a busy automation
- * starts the same run again and again. The result depends on the arguments alone.
+ * For as long as the definition is in memory: a busy automation starts the same run again and again. The result
+ * depends on the arguments alone.
  */
-const SNAPSHOTS = new WeakMap<StartingDefinition, Map<string, CachedSnapshot>>();
+const SNAPSHOTS = new WeakMap<StartingDefinition, CachedSnapshots>();
 
 function webhookSnapshotOf(
   automationUid: string,
@@ -186,7 +202,7 @@ function webhookSnapshotOf(
   const { uid: webhookUid, name: webhookName, automations, factory } = webhook;
   const { name } = automations.find(({ uid }) => uid === automationUid) as { name: string };
   let cache = SNAPSHOTS.get(definition);
-  if (cache === undefined) SNAPSHOTS.set(definition, (cache = new Map()));
+  if (cache === undefined) SNAPSHOTS.set(definition, (cache = new CachedSnapshots()));
   const cached = cache.get(webhookUid);
   if (
     cached !== undefined &&
@@ -202,7 +218,7 @@ function webhookSnapshotOf(
     webhookName,
   };
   const snapshot = { ...contents, digest: digestOf(contents) };
-  cache.set(webhookUid, { automationName: name, webhookName, factory, server, snapshot });
+  cache.set({ automationName: name, webhookName, factory, server, snapshot });
   return snapshot;
 }
 

@@ -68,40 +68,40 @@ export class QueueCounts {
   isFull(factoryUid: string): boolean | Promise<boolean> {
     const nowMs = this.monotonicMs();
     if (this.isAhead) this.countAgainAtMs = Math.min(this.countAgainAtMs, nowMs + AHEAD_MS);
-    if (!this.isDue(factoryUid, nowMs))
-      return this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid);
+    const waiting = this.waitingOf(factoryUid);
+    if (!this.isDue(waiting, nowMs)) return this.isFullBy(waiting, factoryUid);
     const counting = this.refresh();
-    if (this.counts === undefined || this.wasFull(factoryUid))
-      return counting.then(() =>
-        this.isDoubtful(factoryUid) ? this.countedAgain(factoryUid) : this.wasFull(factoryUid),
-      );
+    if (this.counts === undefined || waiting >= this.bounds.max)
+      return counting.then(() => this.isFullBy(this.waitingOf(factoryUid), factoryUid));
     counting.catch(() => undefined); // the next one who asks counts again
     return false;
   }
 
-  private isDue(factoryUid: string, nowMs: number): boolean {
+  /** By the last count, and what was added behind it. */
+  private waitingOf(factoryUid: string): number {
+    return this.counts?.get(factoryUid) ?? 0;
+  }
+
+  private isDue(waiting: number, nowMs: number): boolean {
     if (this.counts === undefined) return true;
-    // A queue that was full may have been emptied long since.
-    if (this.isAhead && this.wasFull(factoryUid)) return true;
     const { max, isShared } = this.bounds;
-    const isSure = !this.isAhead && (this.counts.get(factoryUid) ?? 0) + SURE_ROOM_MIN <= max / 2;
+    // A queue that was full may have been emptied long since.
+    if (this.isAhead && waiting >= max) return true;
+    const isSure = !this.isAhead && waiting + SURE_ROOM_MIN <= max / 2;
     const sureUntilMs = this.countedAtMs + (isShared ? SURE_AMONG_OTHERS_MS : SURE_FOR_MS);
     return nowMs >= (isSure ? Math.max(this.countAgainAtMs, sureUntilMs) : this.countAgainAtMs);
   }
 
-  /** Full only if what was added while it was counted is not in the count. */
-  private isDoubtful(factoryUid: string): boolean {
-    const sure = (this.counts?.get(factoryUid) ?? 0) - (this.doubtful.get(factoryUid) ?? 0);
-    return sure < this.bounds.max && this.wasFull(factoryUid);
+  /** One that is full only if what was added while it was counted is not in the count is counted again. */
+  private isFullBy(waiting: number, factoryUid: string): boolean | Promise<boolean> {
+    const { max } = this.bounds;
+    if (waiting < max) return false;
+    return waiting - (this.doubtful.get(factoryUid) ?? 0) >= max || this.countedAgain(factoryUid);
   }
 
   private async countedAgain(factoryUid: string): Promise<boolean> {
     await this.refresh();
-    return this.wasFull(factoryUid);
-  }
-
-  private wasFull(factoryUid: string): boolean {
-    return (this.counts?.get(factoryUid) ?? 0) >= this.bounds.max;
+    return this.waitingOf(factoryUid) >= this.bounds.max;
   }
 
   /** Counts beside another process that takes deliveries, so that the first ones here wait for nothing. */
@@ -112,7 +112,7 @@ export class QueueCounts {
 
   added(factoryUid: string, runs: number): void {
     if (this.counts !== undefined) add(this.counts, factoryUid, runs);
-    add(this.addedMeanwhile, factoryUid, runs);
+    if (this.counting !== undefined) add(this.addedMeanwhile, factoryUid, runs);
     if (this.monotonicMs() < this.doubtfulUntilMs) add(this.doubtful, factoryUid, runs);
   }
 

@@ -32,7 +32,7 @@ function backlogOf(count: number, backlog = new Backlog<string | null, number | 
 const numbers = (spans: readonly RowSpan<string | null, number | string>[]): number[] =>
   spans.flatMap(({ rows, from, to }) =>
     Array.from(rows.uncopied(to - from), (row) => {
-      const [text, no] = rows.store.values(row);
+      const [, text, no] = rows.store.rowOf(rows.leading, row);
       expect(text).toBe(`text ${no}`);
       return no as number;
     }),
@@ -46,7 +46,7 @@ describe('a backlog', () => {
     expect([backlog.size, backlog.leadingCount]).toEqual([500, new Set(all.map(({ leading }) => leading)).size]);
     expect([...backlog.all()].reduce((sum, { size }) => sum + size, 0)).toBe(500);
     const { store } = [...backlog.all()][0] as WaitingRows<string | null, number | string>;
-    const isHeld = ({ no }: Row): boolean => store.values(no).some((value) => value !== undefined);
+    const isHeld = ({ no }: Row): boolean => store.rowOf(undefined, no).some((value) => value !== undefined);
     expect(numbersOf(all.filter(isHeld))).toEqual(numbersOf(all.filter(({ isCopied }) => !isCopied)));
   });
 

@@ -170,20 +170,21 @@ export class DeferredRows<Value, Order extends Value & (string | number)> {
   take(spans: readonly Span<Value>[], inserted: readonly InsertedRow<Value, Order>[]): RowsToCopy<Value, Order> {
     const rows: RowsToCopy<Value, Order> = { known: [], unknown: [] };
     for (const { rows: waiting, from, to } of spans)
-      for (const row of waiting.uncopied(to - from)) this.addTo(rows, waiting.leading, waiting.store.values(row));
+      for (const row of waiting.uncopied(to - from)) this.addTo(rows, waiting.store.rowOf(waiting.leading, row));
     for (const one of inserted) {
-      const values = one.positions.map((position) => one.values[position]);
-      this.addTo(rows, one.leading, values);
+      this.addTo(rows, [one.leading, ...one.positions.map((position) => one.values[position])]);
       one.isCopied = true;
     }
     this.copied = [...this.copied, ...spans];
     return rows;
   }
 
-  private addTo(rows: RowsToCopy<Value, Order>, leading: Value, values: readonly (Value | undefined)[]): void {
-    const order = values[this.shape.orderAt] as Order;
-    if (values.includes(undefined) || this.changedRows.has(order)) rows.unknown.push(order);
-    else rows.known.push([leading, ...(values as Value[])]);
+  /** `row`: its leading value, and behind it the further ones. */
+  private addTo(rows: RowsToCopy<Value, Order>, row: (Value | undefined)[]): void {
+    const order = row[this.shape.orderAt + 1] as Order;
+    const { changedRows } = this; // nearly always none
+    if (row.includes(undefined) || (changedRows.size > 0 && changedRows.has(order))) rows.unknown.push(order);
+    else rows.known.push(row as Value[]);
   }
 
   /** The marker behind a pass that the open transaction ends: the first row that is still to be copied. */

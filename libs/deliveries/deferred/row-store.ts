@@ -47,10 +47,14 @@ export class RowStore<Value> {
     return this.block(row)[placeOf(row) * this.width + column];
   }
 
-  /** All values of a row. */
-  values(row: number): (Value | undefined)[] {
-    const from = placeOf(row) * this.width;
-    return this.block(row).slice(from, from + this.width);
+  /** All values of a row, behind a leading one. */
+  rowOf<Leading>(leading: Leading, row: number): (Leading | Value | undefined)[] {
+    const { width } = this;
+    const block = this.block(row);
+    const from = placeOf(row) * width;
+    const values: (Leading | Value | undefined)[] = [leading];
+    for (let column = 0; column < width; column += 1) values.push(block[from + column]);
+    return values;
   }
 
   /** Forgets all values of a row, that of one column aside. */

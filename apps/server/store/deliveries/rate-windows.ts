@@ -121,8 +121,9 @@ export class RateWindows {
 
   /** A slot of a webhook that was loaded. Throws LostRaceError where it was forgotten meanwhile. */
   take(webhookUid: string, nowMs: number): SlotResult {
-    if (!this.windows.has(webhookUid)) throw new LostRaceError('a rate window was forgotten');
-    return this.windows.take(webhookUid, nowMs);
+    const taken = this.windows.take(webhookUid, nowMs);
+    if (taken === undefined) throw new LostRaceError('a rate window was forgotten');
+    return taken;
   }
 
   /** What was taken is in the log: the windows of webhooks without deliveries may go. */

@@ -4,12 +4,24 @@
  * fifth. contract §5.9 (Log).
  */
 import { isUuid } from '#runs';
+import { LRUCache } from 'lru-cache';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const SHORT_DIGEST = /^sha256~[\w-]{43}$/;
 
+/** Short forms of the revisions that deliveries came in by lately: a factory's have the same until it moves on. */
+const SHORT_REVISIONS = new LRUCache<string, string>({ max: 1_000 });
+
 /** A revision as it is stored. */
 export function shortRevision(revision: string): string {
+  const known = SHORT_REVISIONS.get(revision);
+  if (known !== undefined) return known;
+  const short = shortened(revision);
+  SHORT_REVISIONS.set(revision, short);
+  return short;
+}
+
+function shortened(revision: string): string {
   if (!DIGEST.test(revision)) return revision;
   return `sha256~${Buffer.from(revision.slice('sha256:'.length), 'hex').toString('base64url')}`;
 }
