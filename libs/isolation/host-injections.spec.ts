@@ -112,8 +112,8 @@ describe('a request', () => {
 
   it('is judged in time that a hostile pattern does not stretch', () => {
     const pattern = `/${'*a'.repeat(99)}`;
-    const began = performance.now();
+    const before = process.cpuUsage();
     for (let count = 0; count < 20; count += 1) decide({ paths: [pattern] }, 'GET', `/${'a'.repeat(2_000)}!`);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(20_000_000);
   });
 });

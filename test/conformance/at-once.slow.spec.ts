@@ -137,33 +137,38 @@ await onPostgres('at once', (world) => {
     expect(await answer).toEqual({ kind: 'accepted' });
   });
 
-  /** A wait is looked at once, so long after it began: the rival has to wait by then. */
-  const LOOKS_AFTER = '3s';
-
   it('runs the victim of a deadlock again', async () => {
     const other = await seedServed(world.stores);
-    await rival.query("SET deadlock_timeout = '30s'"); // the other side notices first
+    // A wait is looked at once, a while after it began: the work's, behind a gate, begins when the rival waits already.
+    const gate = new Client(world.url);
+    await gate.connect();
+    await gate.query('SELECT pg_advisory_lock(1, 1)');
+    await rival.query("SET deadlock_timeout = '10min'");
     await rival.query('BEGIN');
     await rival.query('UPDATE webhook SET version = version WHERE uid = $1', [other.webhookUid]);
     let attempts = 0;
     const work = world.stores.database.run(function* () {
       attempts += 1;
-      yield* change(`SET LOCAL deadlock_timeout = '${LOOKS_AFTER}'`);
+      yield* change("SET LOCAL deadlock_timeout = '100ms'");
       yield* change('UPDATE webhook SET version = version WHERE uid = ?', served.webhookUid);
+      yield* rows('SELECT pg_advisory_xact_lock(1, 1)');
       return yield* change('UPDATE webhook SET version = version WHERE uid = ?', other.webhookUid);
     });
     await waiting(1);
-    await rival.query('UPDATE webhook SET version = version WHERE uid = $1', [served.webhookUid]);
+    const closing = rival.query('UPDATE webhook SET version = version WHERE uid = $1', [served.webhookUid]);
+    await waiting(2);
+    await gate.end();
+    await closing;
     await rival.query('COMMIT');
     expect(await work).toBe(1);
     expect(attempts).toBeGreaterThan(1);
   });
 
   it('migrates again where the migration was the victim: who serves goes first', async () => {
-    await rival.query("SET deadlock_timeout = '30s'");
+    await rival.query("SET deadlock_timeout = '10min'");
     const database = new URL(world.url ?? '').pathname.slice(1);
-    // For the migration, which has a connection of its own.
-    await rival.query(`ALTER DATABASE ${database} SET deadlock_timeout = '${LOOKS_AFTER}'`);
+    // For the migration, which has a connection of its own. Its wait is looked at once: the rival has to wait by then.
+    await rival.query(`ALTER DATABASE ${database} SET deadlock_timeout = '10s'`);
     try {
       await rival.query('BEGIN');
       await rival.query('LOCK TABLE migrations IN ACCESS EXCLUSIVE MODE');

@@ -53,10 +53,10 @@ async function following(): Promise<{ slug: string; uid: string; repository: Tes
 /** What another replica does once the lease has run out: takes it, which raises the fence. */
 async function leasedByAnother(uid: string): Promise<number> {
   const { database, factories } = service.service;
-  await database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ?', uid));
-  const lease = await factories.acquireLease(uid, 'another-replica', 60_000);
-  if (lease === undefined) throw new Error('the lease was not given');
-  return lease.fence;
+  return eventually('the lease is given', async () => {
+    await database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ?', uid));
+    return (await factories.acquireLease(uid, 'another-replica', 60_000))?.fence; // where it was not renewed between
+  });
 }
 
 describe('a pass whose factory was taken over while it read the repository', () => {
@@ -65,11 +65,13 @@ describe('a pass whose factory was taken over while it read the repository', () 
     const before = await statusOf(service, uid);
     const recorded = await syncsOf(service, uid);
     const commit = repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
-    git.fault = { kind: 'slow', delayMs: 700, only: 'fetch' };
+    let goOn: (() => void) | undefined;
+    git.fault = { kind: 'hold', until: new Promise<void>((resolve) => (goOn = resolve)), only: 'fetch' };
     git.forget();
     await service.api('POST', `/factory/${uid}/sync`);
     await eventually('the pass reads', () => (git.count('fetch') > 0 ? true : undefined));
     const fence = await leasedByAnother(uid);
+    goOn?.();
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     const after = await statusOf(service, uid);
     expect(after.revision_applied).toBe(before.revision_applied);

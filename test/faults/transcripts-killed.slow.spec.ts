@@ -47,7 +47,9 @@ async function begun(more: Record<string, string> = {}): Promise<ServiceProcess>
 const transcripts = (runId: string): string => {
   const place = join(dataDir, 'runs', runId, 'home/.millwright-agent');
   if (!existsSync(place)) return '';
+  // Beside them lie those that are just redacted, which take their place.
   return readdirSync(place)
+    .filter((name) => name.endsWith('.jsonl'))
     .map((name) => readFileSync(join(place, name), 'latin1'))
     .join('\n');
 };

@@ -1,6 +1,7 @@
 /**
  * What a sender is answered, check by check in the order in which they are made. spec: Webhook ingress; contract §5.
  */
+import { DRAIN_MS_MAX } from '#deliveries';
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -431,6 +432,7 @@ describe('a sender that goes on although it was refused', () => {
   });
 
   it('gets its answer in order, not a reset, when the rest of the body fits the bound', async () => {
+    let late = 0;
     for (let attempt = 0; attempt < 3; attempt += 1) {
       let reset = false;
       const connection = await connectRaw(mill.url);
@@ -439,13 +441,16 @@ describe('a sender that goes on although it was refused', () => {
       connection.send(requestHead(mill.url, { target: '/webhooks/w/nobody', declared: 60_000 }));
       connection.send('x'.repeat(30_000));
       expectRefusal(await connection.answer(), 404);
+      const answeredAtMs = performance.now();
       for (let part = 0; part < 6; part += 1) {
         connection.send('x'.repeat(5_000));
         await new Promise((resolve) => setTimeout(resolve, 10)); // later than the answer, as over a slow line
       }
+      const isLate = performance.now() - answeredAtMs > DRAIN_MS_MAX / 2; // the machine stood still
       connection.socket.end();
       await gone;
-      expect(reset).toBe(false);
+      if (isLate && (late += 1) < 20) attempt -= 1;
+      else expect(reset).toBe(false);
     }
   });
 });

@@ -96,7 +96,7 @@ describe('millwright login', () => {
     expect(stdout).toMatch(/as admin, admin/);
     expect(stdout).not.toContain(test.adminKey.slice(0, 12));
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ contexts: { typed: { key: test.adminKey } } });
-  }, 30_000);
+  });
 });
 
 describe('the key of a context', () => {

@@ -89,7 +89,7 @@ const MEGABYTES_MAX = 120;
     const names = ['reflect-metadata.js', ...files]; // what decorators need, before anything that has some
     const program = names.map((name) => `await import('./dist/vendor/${name}');`).join('\n');
     execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: installed.home });
-  }, 60_000);
+  });
 
   it('writes jobs that check nothing out but their repository, and run the command as one file', async () => {
     for (const ci of ['github', 'gitlab', 'gitea'] as const) {
@@ -101,7 +101,7 @@ const MEGABYTES_MAX = 120;
     }
     const command = join(installed.folder, 'github', COMMAND_FOLDER, 'millwright.mjs');
     execFileSync(process.execPath, [command, 'validate', 'github'], { cwd: installed.folder });
-  }, 60_000);
+  });
 
   it('serves a factory by the words of the README: health, a page, an accepted delivery, a run', async () => {
     expect(README.text).toContain('npx @millwright/server start');

@@ -74,13 +74,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
       ['--mount', '--pid', '--fork', '--propagation', 'private', 'sh', '-c', outside],
       {
         encoding: 'utf8',
-        timeout: 150_000,
+        timeout: 280_000,
       },
     );
     expect(said).toMatch(/Sandbox for runs: bubblewrap/);
     expect(said).toMatch(/-- SUCCEEDED/);
     expect(said).toMatch(/stopped with 0$/m);
-  }, 180_000);
+  }, 300_000);
 });
 
 const INSIDE = `
@@ -89,10 +89,11 @@ cd /mnt/state
 export HOME=/mnt/state MILLWRIGHT_DATA_DIR=/mnt/state/data MILLWRIGHT_PORT=$2
 command="$1 --disable-warning=ExperimentalWarning /mnt/checkout/apps/cli/millwright.mjs"
 $command start --supervised --example > log 2>&1 & service=$!
-for attempt in $(seq 400); do
+for attempt in $(seq 900); do
   curl -sf http://127.0.0.1:$2/readyz > /dev/null && break
   sleep 0.2
 done
+curl -sf http://127.0.0.1:$2/readyz > /dev/null || { cat log; exit 1; }
 $command run --prompt 'Say hello' --follow --server http://127.0.0.1:$2 2>&1
 grep 'Sandbox for runs' log
 kill $service

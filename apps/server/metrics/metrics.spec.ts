@@ -105,6 +105,7 @@ describe('the delay of the event loop', () => {
   it('is measured while others wait', async () => {
     const metrics = new Metrics();
     const delay = new EventLoopDelay(metrics);
+    const startedAtMs = performance.now();
     delay.start();
     await new Promise((resolve) => setTimeout(resolve, 20));
     const until = performance.now() + 300;
@@ -113,6 +114,6 @@ describe('the delay of the event loop', () => {
     delay.stop();
     const sum = Number(/millwright_event_loop_delay_seconds_sum (\S+)/.exec(await metrics.text())?.[1]);
     expect(sum).toBeGreaterThan(0.15);
-    expect(sum).toBeLessThan(5);
+    expect(sum).toBeLessThan((performance.now() - startedAtMs) / 1_000);
   });
 });

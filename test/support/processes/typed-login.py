@@ -11,7 +11,7 @@ if child == 0:
     os.execv(node, [node, "--input-type=module", "--eval", script, "login", "typed", "--server", url])
 shown, is_typed = b"", False
 while True:
-    if terminal not in select.select([terminal], [], [], 20)[0]:
+    if terminal not in select.select([terminal], [], [], 100)[0]:
         sys.exit("the terminal is silent")
     try:
         chunk = os.read(terminal, 4096)

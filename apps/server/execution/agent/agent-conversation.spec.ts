@@ -281,7 +281,7 @@ describe('an interrupt', () => {
     conversation.interrupt();
     expect(await conversation.ended).toEqual({ kind: 'interrupted', by: 'force' });
     expect(performance.now() - since).toBeGreaterThan(CANCEL_ASK_MS - 100);
-  }, 20_000);
+  });
 });
 
 it('a question that is open when its turn ends is nobody’s any more', async () => {

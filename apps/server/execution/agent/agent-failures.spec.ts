@@ -47,8 +47,8 @@ it.each(rows)('%s', (said, more, message, errorCode, retryable) => {
 });
 
 it('is found in little time however long the answer is', () => {
-  const began = performance.now();
+  const before = process.cpuUsage();
   for (const text of ['model '.repeat(700), '4'.repeat(4_000), 'error '.repeat(700), 'status code '.repeat(350)])
     agentFailure('prompt', WHO, new RequestError(-32_603, text), false);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
 });

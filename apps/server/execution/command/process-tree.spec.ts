@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { uuidv7 } from '#runs';
 import { isAlive, killLeftover, killTree, processIdentity, terminateTree, type ProcessHandle } from './process-tree.ts';
 
@@ -27,6 +28,13 @@ async function begun(
 /** Waits until it has ended. */
 async function gone(identity: ProcessHandle): Promise<void> {
   while (isAlive(identity)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Waits until it has become the `sleep` of its script: on the way there nobody can read its environment. */
+async function executed({ pid }: ProcessHandle): Promise<void> {
+  const of = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  while (!of('cmdline').startsWith('sleep\0') || !of('environ').includes(RUN))
+    await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 function who(pid: string | undefined): ProcessHandle {
@@ -66,9 +74,11 @@ function who(pid: string | undefined): ProcessHandle {
     await gone(identity);
     const other = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: RUN });
     const unmarked = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: `${RUN}0` });
+    await executed(other.identity);
     expect(await killLeftover(identity, RUN)).toBe(1);
     expect(isAlive(other.identity)).toBe(false);
     const never = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: RUN });
+    await executed(never.identity);
     expect(await killLeftover(undefined, RUN)).toBe(1); // nobody came to store one
     expect(isAlive(never.identity)).toBe(false);
     expect(await killLeftover(undefined)).toBe(0);
