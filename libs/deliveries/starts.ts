@@ -96,26 +96,17 @@ function isAsked({ enabled, filter }: WebhookSubscription): boolean {
   return enabled && filter !== UNREADABLE_FILTER;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** What was decided so far, trigger by trigger. */
 class Decision {
-  /** Of one, which most deliveries start at most, no set is made. */
-  private first: string | undefined;
-  private further: Set<string> | undefined;
+  private readonly starts = new Set<string>();
   /** Made with the first one: most deliveries skip nothing. */
   private skipped: Map<string, SkippedAutomation> | undefined;
 
   /** `verdict`: of the filter, where it was asked. */
   add({ id, enabled }: WebhookSubscription, verdict: FilterVerdict | undefined): void {
     if (verdict === undefined) return this.skip({ id, reason: enabled ? 'filter-unreadable' : 'disabled' });
-    if (verdict.passed) this.start(id);
+    if (verdict.passed) this.starts.add(id);
     else this.skip({ id, reason: 'filter', failedPointer: verdict.failedPointer, operator: verdict.operator });
-  }
-
-  private start(id: string): void {
-    this.first ??= id;
-    if (id !== this.first) (this.further ??= new Set()).add(id);
   }
 
   skip(skipped: SkippedAutomation): void {
@@ -124,9 +115,8 @@ class Decision {
   }
 
   result(): Starts {
-    const { first, further = NONE, skipped } = this;
-    const left =
-      skipped === undefined ? [] : [...skipped.values()].filter(({ id }) => id !== first && !further.has(id));
-    return { starts: first === undefined ? [] : [first, ...further], skipped: left };
+    const { starts, skipped } = this;
+    const left = skipped === undefined ? [] : [...skipped.values()].filter(({ id }) => !starts.has(id));
+    return { starts: [...starts], skipped: left };
   }
 }
