@@ -158,9 +158,8 @@ describe('figures of 1,000 factories with 80,000 webhooks and every condition at
         const targets = (await query('targets').catch(() => undefined)) as
           | { activeTargets: { health: string; lastError: string }[] }
           | undefined;
-        return (
-          targets?.activeTargets.every(({ health, lastError }) => health === 'up' && lastError === '') || undefined
-        );
+        const { health, lastError } = targets?.activeTargets[0] ?? {};
+        return (health === 'up' && lastError === '') || undefined;
       });
       // One may have come while the machine stood still for longer than a scrape may take.
       expect(await valueOf('count_over_time(up[5m]) - sum_over_time(up[5m])')).toBeLessThanOrEqual(1);

@@ -273,7 +273,7 @@ describe('a head that was begun behind requests that wait', () => {
     const { bodies } = answersTo(client);
     client.write('GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\nGET /3 HTT');
     await until(() => pipelining.size === 1);
-    server.headersTimeout = HEAD_MS; // of the first request it is over
+    server.headersTimeout = HEAD_MS; // not before: the first request may come late
     client.write('P/1.1\r\n\r\n');
     await sleep(4 * HEAD_MS); // its time is up, counted from its first byte
     isParking = () => false;

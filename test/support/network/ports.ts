@@ -7,7 +7,10 @@ import { createServer } from 'node:net';
  */
 const PORT_MIN = 18_000;
 const PORT_MAX = 32_000;
-/** Workers of one run, and of two beside each other, have shares of their own: none takes what another has found. */
+/**
+ * Workers of one run, and of two beside each other, the second of which has TEST_RUN=1, have shares of their own: none
+ * takes what another has found.
+ */
 const WORKERS = 16;
 const RUNS = 2;
 const SHARE = (PORT_MAX - PORT_MIN) / WORKERS;
